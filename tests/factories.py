@@ -25,12 +25,14 @@ from printworks.rules.orders import ShippingMethod
 from printworks.rules.payments import Cards
 from printworks.rules.price_lists import PriceBook
 from printworks.rules.quotas import Quotas
+from printworks.rules.reminders import ReminderTone
 from printworks.rules.sharpness import SharpnessLimits
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant, get_merchant, get_merchant_by_code
 from printworks.store.engine.database import Database
-from printworks.store.labs.shipments import Shipment
+from printworks.store.money.reminders import NewReminder
 from printworks.store.orders.orders import NewOrder, Order, get_any_order_to_change
+from printworks.store.orders.shipments import Shipment
 from printworks.vault import Vault
 
 # The keys of every database in the tests; `tmp_path` has a copy, where a data folder has it.
@@ -70,6 +72,23 @@ def a_new_order(**values: Any) -> NewOrder:
 def an_order(db: Connection, merchant: Merchant, **values: Any) -> Order:
     """Add an order."""
     return create_order(a_work(db, merchant, now=NOON), a_new_order(**values))
+
+
+def a_new_reminder(merchant_id: int, **values: Any) -> NewReminder:
+    """Say that a merchant is reminded of what is overdue."""
+    given = {
+        "merchant_id": merchant_id,
+        "overdue_since": NOON,
+        "step": 1,
+        "tone": ReminderTone.FRIENDLY,
+        "amount": 700,
+        "currency": "GBP",
+        "due_on": "2026-11-15",
+        "readers": 1,
+        "sent_at": NOON,
+        **values,
+    }
+    return NewReminder(**given)
 
 
 class _OneTransaction:

@@ -18,7 +18,8 @@ import printworks
 _PROGRAM: Final = Path(printworks.__file__).parent
 # What opens and prepares a database differs between the two by its nature.
 _EITHER: Final = tuple(
-    str(_PROGRAM / folder) for folder in ("store/engine", "store/migrations", "store/tables")
+    str(_PROGRAM / path)
+    for path in ("store/engine", "store/tables/migrations", "store/tables/schema.py")
 )
 # Only SQLite is brought up to date by a command, and has a mode to check.
 _SQLITE_ALONE: Final = ("prepare_schema", "_check_sqlite")

@@ -1,6 +1,6 @@
 """Reads and validates the values of settings from the file and the environment.
 
-`setting_table.py` declares the settings.
+`setting_places.py` and `setting_table.py` declare the settings.
 """
 
 import re

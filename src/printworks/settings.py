@@ -1,7 +1,7 @@
 """The settings of a deployment, read once at the start.
 
 A value comes from `PRINTWORKS_<NAME>` in the environment, else from `printworks.toml` in
-the data folder, else from the default in `setting_table.py`.
+the data folder, else from the default in their table.
 """
 
 import re

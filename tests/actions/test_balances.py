@@ -19,7 +19,7 @@ from sqlalchemy import Connection, select
 
 from printworks.actions.orders.orders import cancel_order
 from printworks.actions.payments.balances import read_share_of_balance
-from printworks.actions.payments.by_hand import Posting, approve, post_money, reject
+from printworks.actions.payments.by_hand import PostingByHand, approve, post_money, reject
 from printworks.actions.payments.ledger import verify_ledgers
 from printworks.actions.payments.payments import record_refunded, settle
 from printworks.actions.submission.submit import submit_order
@@ -59,7 +59,7 @@ def with_credit(db: Connection, amount: int) -> Merchant:
 
 def give(db: Connection, merchant: Merchant, amount: int) -> None:
     """Credit something to a merchant."""
-    posting = Posting(kind=EntryKind.CREDIT, amount=amount, memo="sorry")
+    posting = PostingByHand(kind=EntryKind.CREDIT, amount=amount, memo="sorry")
     post_money(a_work(db, merchant, now=NOON), posting)
 
 
@@ -190,7 +190,9 @@ def test_what_waits_to_be_paid_out_pays_for_nothing_and_the_other_way_round(
 ) -> None:
     def post_payout(db: Connection, amount: int, *, above: int | None = None) -> Any:
         work = a_work(db, merchant, now=NOON, money_terms=MoneyTerms(approve_above=above))
-        return post_money(work, Posting(kind=EntryKind.PAYOUT, amount=amount, memo="their wish"))
+        return post_money(
+            work, PostingByHand(kind=EntryKind.PAYOUT, amount=amount, memo="their wish")
+        )
 
     with database.writing() as db:
         merchant = with_credit(db, 150)
@@ -322,7 +324,7 @@ class Till(RuleBasedStateMachine):
 
     @rule(amount=st.integers(1, 1500), above=st.sampled_from([None, 0]))
     def pay_out(self, amount: int, above: int | None) -> None:
-        posting = Posting(kind=EntryKind.PAYOUT, amount=amount, memo="their wish")
+        posting = PostingByHand(kind=EntryKind.PAYOUT, amount=amount, memo="their wish")
         try:
             with self.database.writing() as db:
                 terms = MoneyTerms(approve_above=above)

@@ -21,13 +21,13 @@ from printworks.rules.brand import Brand, PaperBrand
 from printworks.rules.jobs import JobKind
 from printworks.rules.people import Realm
 from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.brand import StoredBrand, read_brand
+from printworks.store.accounts.brand_watch import BrandWatch
 from printworks.store.accounts.shops import Logo, is_logo
-from printworks.store.brand.brand import StoredBrand, read_brand
-from printworks.store.brand.watch import BrandWatch
 from printworks.store.engine.database import Database
 from printworks.store.images.pictures import cancel_removal
 from printworks.store.tables import jobs
-from printworks.store.transfer.named_files import list_named_files
+from printworks.store.tables.transfer.named_files import list_named_files
 from tests.factories import a_merchant, a_system_work
 
 OPERATOR = Actor(Realm.OPERATOR, "olga@fox.example")

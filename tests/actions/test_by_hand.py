@@ -10,8 +10,8 @@ from printworks.actions.accounts.merchants import add_merchant
 from printworks.actions.invoices.issuing import make_document
 from printworks.actions.orders.orders import cancel_order
 from printworks.actions.payments.by_hand import (
-    Posted,
-    Posting,
+    PostedByHand,
+    PostingByHand,
     approve,
     post_money,
     reject,
@@ -54,10 +54,12 @@ K: Final = EntryKind
 DAY: Final = timedelta(days=1)
 
 
-def post(db: Connection, merchant: Merchant, kind: EntryKind, amount: int, **given: Any) -> Posted:
+def post(
+    db: Connection, merchant: Merchant, kind: EntryKind, amount: int, **given: Any
+) -> PostedByHand:
     """Post something by hand."""
     work = a_work(db, merchant, **{"actor": ANN, **given})
-    return post_money(work, Posting(kind=kind, amount=amount, memo=" because "))
+    return post_money(work, PostingByHand(kind=kind, amount=amount, memo=" because "))
 
 
 def owed(db: Connection, merchant: Merchant) -> int:
@@ -239,7 +241,7 @@ def test_a_reason_is_needed(database: Database) -> None:
         work = a_work(db, a_merchant(db), actor=ANN)
 
         with pytest.raises(BadInput, match="Write the reason"):
-            post_money(work, Posting(kind=K.DEBIT, amount=1, memo=" "))
+            post_money(work, PostingByHand(kind=K.DEBIT, amount=1, memo=" "))
 
 
 class TestPayOuts:
@@ -347,13 +349,16 @@ def test_a_large_amount_is_typed_again(database: Database) -> None:
 
         for again in (None, 1000):
             with pytest.raises(BadInput, match="Type the amount again"):
-                post_money(work, Posting(kind=K.DEBIT, amount=1001, memo="rent", again=again))
+                post_money(work, PostingByHand(kind=K.DEBIT, amount=1001, memo="rent", again=again))
 
-        posted = post_money(work, Posting(kind=K.DEBIT, amount=1001, memo="rent", again=1001))
+        posted = post_money(work, PostingByHand(kind=K.DEBIT, amount=1001, memo="rent", again=1001))
         assert posted.entry is not None
         with pytest.raises(BadInput, match="Type the amount again"):
             reverse_entry(work, 1, "a mistake")
-        assert post_money(work, Posting(kind=K.DEBIT, amount=1000, memo="rent")).entry is not None
+        assert (
+            post_money(work, PostingByHand(kind=K.DEBIT, amount=1000, memo="rent")).entry
+            is not None
+        )
 
 
 def test_new_merchants_have_the_usual_credit_limit(database: Database) -> None:

@@ -22,10 +22,10 @@ from printworks.errors import WrongState
 from printworks.rules.events import ImageRendered
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
-from printworks.store.console.jobs import list_jobs
 from printworks.store.engine.database import Database
 from printworks.store.images.images import Image, NewImage, get_image, list_images
 from printworks.store.orders.events import list_events
+from printworks.store.views.console.jobs import list_jobs
 from tests.actions.complaints import submitted
 from tests.actions.test_ledger import ADDRESS, CATALOGUE
 from tests.factories import a_merchant, a_work, an_order

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, delete, update
 from printworks.actions.accounts.merchants import change_invoicing
 from printworks.actions.invoices.issuing import make_document
 from printworks.actions.orders.shipping import change_shipping
-from printworks.actions.payments.by_hand import Posting, post_money
+from printworks.actions.payments.by_hand import PostingByHand, post_money
 from printworks.actions.payments.ledger import verify_ledgers
 from printworks.actions.payments.payments import settle
 from printworks.actions.sellers import (
@@ -217,7 +217,7 @@ def test_an_order_that_the_balance_pays_has_an_invoice_of_all_of_it(
     with database.writing() as db:
         merchant = a_shop(db)
         post_money(
-            a_work(db, merchant), Posting(kind=EntryKind.CREDIT, amount=credit, memo="sorry")
+            a_work(db, merchant), PostingByHand(kind=EntryKind.CREDIT, amount=credit, memo="sorry")
         )
         order = a_draft(db, merchant)
         found = submit_order(a_work(db, merchant, catalogue=CATALOGUE, cards=CARDS), order)

@@ -60,13 +60,13 @@ from printworks.store.accounts.secrets import about_mail
 from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage, list_images
 from printworks.store.issues.issues import NewIssue
-from printworks.store.labs.shipments import list_shipments
 from printworks.store.mail.choices import hash_recipient, read_choices
 from printworks.store.mail.mails import Mail, MailSearch, end_mail, search_mails
 from printworks.store.mail.settings import MailSettings, read_mail_settings
 from printworks.store.money.ledger import NewLedgerEntry, post_entry
 from printworks.store.money.payments import PaymentRequest
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import list_shipments
 from printworks.store.tables import jobs, notices
 from tests.actions.complaints import submitted
 from tests.actions.people import a_person

@@ -14,7 +14,7 @@ from printworks.rules.people import Role
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.accounts.people import get_person
 from printworks.store.engine.database import Database
-from printworks.store.home.news import list_feed, list_news, list_unseen, purge_news
+from printworks.store.views.home.news import list_feed, list_news, list_unseen, purge_news
 from tests.actions.test_operators import add_person
 from tests.factories import NOON, a_merchant, a_system_work, a_work, an_order
 

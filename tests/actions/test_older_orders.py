@@ -22,8 +22,8 @@ from printworks.rules.submission import GeneralError
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage, list_images
-from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import Order, get_order
+from printworks.store.orders.shipments import list_shipments
 from tests.factories import (
     NOON,
     a_merchant,

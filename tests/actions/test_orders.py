@@ -22,11 +22,11 @@ from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import MOVES, OrderStatus
 from printworks.store.accounts.merchants import Merchant, get_merchant
-from printworks.store.console.jobs import get_job, list_jobs
 from printworks.store.engine.database import Database
 from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order
+from printworks.store.views.console.jobs import get_job, list_jobs
 from tests.factories import NOON, a_merchant, a_work, a_work_of, an_order
 
 _S = OrderStatus

@@ -16,10 +16,10 @@ from printworks.rules.payments import PaymentState
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
-from printworks.store.labs.shipments import list_shipments
 from printworks.store.money.ledger import list_entries, read_books
 from printworks.store.money.payments import PaymentRequest, get_request
 from printworks.store.orders.orders import get_order
+from printworks.store.orders.shipments import list_shipments
 from tests.actions.test_ledger import CARDS, CATALOGUE, a_draft, cancel, find_faults, pay_by_card
 from tests.factories import NOON, a_merchant, a_system_work, a_work
 

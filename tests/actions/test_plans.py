@@ -20,14 +20,14 @@ from printworks.rules.production import LabState
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage, list_images
-from printworks.store.labs.shipments import (
+from printworks.store.orders.orders import Order, get_order, get_order_to_change
+from printworks.store.orders.pages import list_orders
+from printworks.store.orders.shipments import (
     WholeOrder,
     get_whole_order,
     list_every_shipment,
     list_shipments,
 )
-from printworks.store.orders.orders import Order, get_order, get_order_to_change
-from printworks.store.orders.pages import list_orders
 from printworks.store.orders.whole_orders import complete_orders
 from tests.actions.price_lists import a_list_of, an_owner, read_book
 from tests.factories import a_merchant, a_work, an_order

@@ -35,7 +35,7 @@ from printworks.store.catalogue.versions import CatalogueVersion, get_version, r
 from printworks.store.engine.database import Database
 from printworks.store.images.pictures import cancel_removal
 from printworks.store.tables import jobs
-from printworks.store.transfer.named_files import list_named_files
+from printworks.store.tables.transfer.named_files import list_named_files
 from tests.actions.processors import one_that_answers, one_that_claims
 from tests.catalogue.folders import a_folder, a_product
 from tests.factories import a_system_work

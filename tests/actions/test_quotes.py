@@ -18,9 +18,9 @@ from printworks.rules.price_lists import PriceBook
 from printworks.store.accounts.audit import list_audit
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
-from printworks.store.labs.shipments import WholeOrder, get_whole_order
 from printworks.store.money.ledger import read_books
 from printworks.store.orders.orders import Order, get_order_to_change, update_order
+from printworks.store.orders.shipments import WholeOrder, get_whole_order
 from tests.actions.complaints import a_draft
 from tests.actions.price_lists import a_list_of, an_owner, read_book
 from tests.actions.test_ledger import CARDS, CATALOGUE

@@ -23,14 +23,13 @@ from printworks.store.mail.choices import list_readers, write_choice
 from printworks.store.mail.mails import Mail
 from printworks.store.money.ledger import NewLedgerEntry, post_entry
 from printworks.store.money.reminders import (
-    NewReminder,
     add_reminder,
     list_reminders,
     read_reminder_standing,
 )
 from tests.actions.people import a_person
 from tests.actions.test_mail import a_sender, an_operator, mails_in
-from tests.factories import NOON, a_work
+from tests.factories import NOON, a_new_reminder, a_work
 
 TERMS = timedelta(days=30)
 FRIENDLY, FIRM, LAST = ReminderTone
@@ -166,17 +165,7 @@ def test_a_reminder_that_nobody_wants_says_so(database: Database) -> None:
 def test_the_same_step_cannot_be_stored_twice(database: Database) -> None:
     with database.writing() as db:
         merchant = an_account(db)
-        new = NewReminder(
-            merchant_id=merchant.id,
-            overdue_since=NOON,
-            step=1,
-            tone=FRIENDLY,
-            amount=1,
-            currency="GBP",
-            due_on="2026-11-15",
-            readers=1,
-            sent_at=NOON,
-        )
+        new = a_new_reminder(merchant.id)
         add_reminder(db, new)
     with pytest.raises(IntegrityError), database.writing() as db:
         add_reminder(db, new)

@@ -21,11 +21,11 @@ from printworks.rules.production import LabState
 from printworks.rules.sales import SHIPPING, Figures
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
-from printworks.store.labs.shipments import list_shipments
 from printworks.store.money.ledger import list_days
 from printworks.store.money.sales import list_sales, list_sales_days
 from printworks.store.orders.orders import Order
-from printworks.store.tables import lab_costs, sales, sales_days, shipments
+from printworks.store.orders.shipments import list_shipments
+from printworks.store.tables import lab_costs, lab_debts, sales, sales_days, shipments
 from tests.actions.complaints import complain, refund, submitted
 from tests.actions.test_ledger import CATALOGUE
 from tests.actions.test_taxes import sell
@@ -143,6 +143,8 @@ CORRUPTIONS: Final[dict[str, tuple[Callable[[Connection], object], str]]] = {
     "there are sums without sales": (add_day, "sales-day"),
     "a cost is gone": (lambda db: db.execute(delete(lab_costs)), "cost"),
     "a cost was changed": (change(lab_costs, items_cost=1), "cost"),
+    "what a lab is owed was changed": (change(lab_debts, items_cost=1), "lab-debt"),
+    "what a lab is owed is gone": (lambda db: db.execute(delete(lab_debts)), "lab-debt"),
     "a shipment was planned otherwise": (change(shipments, items_cost=10**6), "cost"),
     "a shipment has not left": (change(shipments, shipped_at=None), "cost"),
 }

@@ -29,10 +29,10 @@ from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage
 from printworks.store.issues.issues import NewIssue
-from printworks.store.labs.shipments import list_shipments
 from printworks.store.money.ledger import NewLedgerEntry, post_entry, read_books, set_credit_limit
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order
+from printworks.store.orders.shipments import list_shipments
 from printworks.store.tables import jobs, shipments
 from tests.factories import NOON, a_merchant, a_system_work, a_work, an_order
 

@@ -27,7 +27,7 @@ from printworks.store.accounts.shops import Logo, get_shop, is_logo, read_time_z
 from printworks.store.engine.database import Database
 from printworks.store.images.pictures import cancel_removal
 from printworks.store.tables import jobs
-from printworks.store.transfer.named_files import list_named_files
+from printworks.store.tables.transfer.named_files import list_named_files
 from tests.actions.processors import one_that_answers, one_that_claims
 from tests.factories import a_merchant, a_work
 

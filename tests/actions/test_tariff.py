@@ -17,8 +17,8 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.rules.orders import ShippingMethod
 from printworks.store.engine.database import Database
 from printworks.store.images.images import ItemSum, NewImage
-from printworks.store.labs.shipments import list_shipments, sum_costs
 from printworks.store.orders.orders import Order, get_order
+from printworks.store.orders.shipments import list_shipments, sum_costs
 from printworks.wire.v2.catalogue import ShippingRateOut as RateOfVersion2
 from printworks.wire.v2.shipping import methods_in
 from printworks.wire.v3.prices import ShippingRateOut as RateOfVersion3

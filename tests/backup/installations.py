@@ -20,8 +20,8 @@ from printworks.rules.people import Realm
 from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from printworks.store.orders.orders import Order
-from printworks.store.transfer.reading import read_pages
-from printworks.store.transfer.shapes import RowSum, list_shapes
+from printworks.store.tables.transfer.reading import read_pages
+from printworks.store.tables.transfer.shapes import RowSum, list_shapes
 from tests.clocks import MovableClock
 from tests.factories import VAULT
 from tests.worker.hosts import holds

@@ -103,7 +103,7 @@ def test_a_copy_that_was_killed_goes_on(
     source: Installation, both_urls: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("printworks.backup.copying.AT_ONCE", 1)
-    monkeypatch.setattr("printworks.store.transfer.reading.PAGE", 1)
+    monkeypatch.setattr("printworks.store.tables.transfer.reading.PAGE", 1)
     written: list[str] = []
     write = Copy._write
 
@@ -189,7 +189,7 @@ def test_nowhere_else_is_refused(source: Installation) -> None:
 def test_a_service_that_still_writes_is_told_to_stop(
     source: Installation, both_urls: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("printworks.store.transfer.copies.PATIENCE", "10ms")
+    monkeypatch.setattr("printworks.store.tables.transfer.copies.PATIENCE", "10ms")
     with (
         target_of(source, both_urls[0]) as target,
         source.database.writing() as db,

@@ -13,8 +13,8 @@ from printworks.imaging.processor import ImageProcessor
 from printworks.labs import open_connector
 from printworks.labs.folder import FolderLab
 from printworks.rules.orders import OrderStatus
-from printworks.store.labs.shipments import Shipment, list_shipments
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import Shipment, list_shipments
 from tests.backup.installations import Installation, another, installation_of
 from tests.factories import a_system_work
 from tests.worker.catalogues import change_labs

@@ -21,7 +21,7 @@ from printworks.dashboard.checkout.checkout_view import (
     make_fields,
     show_checkout,
 )
-from printworks.dashboard.checkout.order_view import Item, Parcel, Progress, Step
+from printworks.dashboard.checkout.order_view import Item, OrderProgress, OrderStep, Parcel
 from printworks.dashboard.checkout.payment_view import (
     BankView,
     PaymentView,
@@ -111,7 +111,7 @@ def _parcel(number: int, *, is_sent: bool, is_delivered: bool = False) -> Parcel
     )
 
 
-def _progress(stage: Stage, *parcels: Parcel) -> Progress:
+def _progress(stage: Stage, *parcels: Parcel) -> OrderProgress:
     reached = list(Stage).index(stage)
     sent = sum(parcel.is_sent for parcel in parcels)
     texts = (
@@ -121,10 +121,10 @@ def _progress(stage: Stage, *parcels: Parcel) -> Progress:
         ("Delivered", "" if stage is Stage.DELIVERED else "Expected Thu 19 Nov"),
     )
     steps = tuple(
-        Step(text, more, place <= reached, place == reached)
+        OrderStep(text, more, place <= reached, place == reached)
         for place, (text, more) in enumerate(texts)
     )
-    return Progress(stage, steps, parcels, sent)
+    return OrderProgress(stage, steps, parcels, sent)
 
 
 _IN_PRODUCTION: Final = _progress(

@@ -17,8 +17,8 @@ from printworks.rules.images import ImageStatus
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage, get_image
-from printworks.store.labs.shipments import Shipment, list_shipments
 from printworks.store.orders.orders import Order, get_order
+from printworks.store.orders.shipments import Shipment, list_shipments
 from tests.catalogue.folders import a_lab, a_service, a_whole_folder
 from tests.cli.program import run
 from tests.commands import Ended

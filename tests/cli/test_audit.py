@@ -13,8 +13,8 @@ from printworks.rules.issues import IssueAction, IssueKind
 from printworks.rules.people import Realm
 from printworks.store.accounts.audit import list_audit
 from printworks.store.callbacks.callbacks import list_callbacks
-from printworks.store.console.jobs import list_jobs
 from printworks.store.issues.issues import NewIssue
+from printworks.store.views.console.jobs import list_jobs
 from tests.cli.operators import Operator
 from tests.factories import a_work
 

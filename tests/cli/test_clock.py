@@ -4,7 +4,7 @@ import pytest
 
 from printworks.rules.jobs import JobState
 from printworks.rules.production import LabState
-from printworks.store.console.jobs import list_jobs
+from printworks.store.views.console.jobs import list_jobs
 from tests.cli.operators import Operator
 from tests.cli.program import run
 

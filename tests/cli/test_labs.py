@@ -8,7 +8,7 @@ from printworks.catalogue.services import Carrier
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.rules.reasons import write_reasons
-from printworks.store.labs.shipments import update_shipment
+from printworks.store.orders.shipments import update_shipment
 from printworks.store.tables import lab_costs
 from tests.cli.operators import NO_NUMBER, Operator
 from tests.cli.program import run

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from printworks.actions.payments.by_hand import Posting, post_money
+from printworks.actions.payments.by_hand import PostingByHand, post_money
 from printworks.actions.work import Actor
 from printworks.rules.approvals import MoneyTerms
 from printworks.rules.ledger import EntryKind
@@ -159,6 +159,6 @@ def test_somebody_on_the_console_asked_and_the_command_line_approves(keeper: Ope
     with keeper.database.writing() as db:
         ann = Actor(Realm.OPERATOR, "ann@example.com")
         work = a_work(db, keeper.merchant, actor=ann, money_terms=MoneyTerms(approve_above=0))
-        post_money(work, Posting(kind=EntryKind.DEBIT, amount=900, memo="fee"))
+        post_money(work, PostingByHand(kind=EntryKind.DEBIT, amount=900, memo="fee"))
 
     assert keeper.asks("ledger", "approve", "1").said == "Posted as entry 1.\n"

@@ -9,16 +9,15 @@ import pytest
 from printworks.actions.accounts import exporting
 from printworks.actions.sellers import change_business
 from printworks.catalogue.products import Currency
-from printworks.rules.reminders import ReminderTone
 from printworks.store.accounts.merchants import hash_key, list_merchants
 from printworks.store.accounts.requests import note_key_uses
 from printworks.store.engine.database import Database
 from printworks.store.money.cards import ShownCard, write_shown_card
 from printworks.store.money.payments import SavedCard, save_card
-from printworks.store.money.reminders import NewReminder, add_reminder
+from printworks.store.money.reminders import add_reminder
 from tests.cli.operators import Operator
 from tests.cli.program import run
-from tests.factories import NOON, a_work
+from tests.factories import NOON, a_new_reminder, a_work
 from tests.sellers import GERMAN
 
 
@@ -272,19 +271,8 @@ def test_an_account_is_suspended_renamed_and_reopened(keeper: Operator) -> None:
 @pytest.mark.both_databases
 def test_reminders_are_shown_paused_and_resumed(keeper: Operator) -> None:
     code = keeper.merchant.code
-    new = NewReminder(
-        merchant_id=keeper.merchant.id,
-        overdue_since=NOON,
-        step=1,
-        tone=ReminderTone.FRIENDLY,
-        amount=700,
-        currency="GBP",
-        due_on="2026-11-15",
-        readers=0,
-        sent_at=NOON,
-    )
     with keeper.database.writing() as db:
-        add_reminder(db, new)
+        add_reminder(db, a_new_reminder(keeper.merchant.id, readers=0))
 
     paused = keeper.reads("merchant", "reminders", code, "--pause", "They dispute it")
     shown = keeper.asks("merchant", "reminders", code)

@@ -3,8 +3,8 @@
 import pytest
 
 from printworks.rules.jobs import JobKind
-from printworks.store.console.jobs import list_jobs
 from printworks.store.tables import images
+from printworks.store.views.console.jobs import list_jobs
 from tests.cli.operators import NO_NUMBER, SKU, Operator
 from tests.cli.program import run
 

@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from printworks.cli.top import _write_span, draw
-from printworks.store.console.watching import WaitingJobs, WatchedFacts
 from printworks.store.engine.database import Database
 from printworks.store.money.verifications import LEDGER, Verification
 from printworks.store.queue.heartbeats import write_heartbeat
+from printworks.store.views.console.watching import WaitingJobs, WatchedFacts
 from printworks.watch.counts import REQUEST_BOUNDS, Counts, no_times
 from printworks.watch.readings import Pace, Reading, find_pace, find_quantile
 from tests.cli.program import run

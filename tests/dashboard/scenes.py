@@ -7,11 +7,11 @@ from printworks.catalogue.opening import open_catalogue
 from printworks.labs.documents import LabReport
 from printworks.rules.production import LabState
 from printworks.store.accounts.audit import AuditEntry, list_audit
-from printworks.store.console.orders import get_any_order
 from printworks.store.engine.database import Database
 from printworks.store.issues.issues import Issue
-from printworks.store.labs.shipments import Shipment, get_shipment, list_shipments
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import Shipment, get_shipment, list_shipments
+from printworks.store.views.console.orders import get_any_order
 from tests.actions.complaints import complain, submitted
 from tests.dashboard.windows import Window, merchant_of
 from tests.factories import NOON, a_system_work

@@ -8,7 +8,7 @@ from pypdf import PdfReader
 
 from printworks.actions.brand import change_brand
 from printworks.rules.brand import Brand
-from printworks.store.brand.brand import read_brand
+from printworks.store.accounts.brand import read_brand
 from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.pngs import a_png

@@ -10,10 +10,10 @@ from printworks.rules.jobs import JobKind, JobState
 from printworks.rules.orders import OrderStatus
 from printworks.rules.people import Role
 from printworks.rules.production import LabState
-from printworks.store.console.jobs import get_job
 from printworks.store.engine.database import Database
 from printworks.store.issues.issues import get_any_issue
 from printworks.store.queue.jobs import enqueue
+from printworks.store.views.console.jobs import get_job
 from tests.api.client import Server
 from tests.dashboard.scenes import complain_about, hand_in, see_order, see_shipment
 from tests.dashboard.visits import words_of

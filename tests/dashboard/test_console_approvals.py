@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from printworks.actions.payments.by_hand import Posting, post_money
+from printworks.actions.payments.by_hand import PostingByHand, post_money
 from printworks.actions.work import Actor
 from printworks.rules.approvals import MoneyTerms
 from printworks.rules.ledger import EntryKind
@@ -37,7 +37,7 @@ def ask(database: Database, alice: Window, who: str) -> int:
             actor=Actor(Realm.OPERATOR, who),
             money_terms=MoneyTerms(approve_above=0),
         )
-        posting = Posting(kind=EntryKind.DEBIT, amount=1250, memo="<b>rent</b>")
+        posting = PostingByHand(kind=EntryKind.DEBIT, amount=1250, memo="<b>rent</b>")
         return post_money(work, posting).approval or 0
 
 

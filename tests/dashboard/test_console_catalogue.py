@@ -12,7 +12,7 @@ from printworks.dashboard.console.catalogue.routing import read_timestamp
 from printworks.dashboard.shared.products import find_products
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
-from printworks.store.labs.shipments import NewShipment, insert_shipments
+from printworks.store.orders.shipments import NewShipment, insert_shipments
 from printworks.store.tables import metadata
 from tests.api.images import create
 from tests.dashboard.visits import words_of

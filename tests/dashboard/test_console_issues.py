@@ -8,12 +8,12 @@ from printworks.files import open_files
 from printworks.rules.issues import IssueAction, IssueState, Resolution
 from printworks.rules.orders import OrderStatus
 from printworks.settings import Settings
-from printworks.store.console.orders import get_any_order
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
 from printworks.store.images.pictures import proof_keys
 from printworks.store.issues.issues import Issue, get_any_issue
 from printworks.store.money.ledger import read_books
+from printworks.store.views.console.orders import get_any_order
 from tests.dashboard.scenes import HOSTILE, complain_about, last_entry
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window

@@ -14,12 +14,12 @@ from printworks.dashboard.console.system.health import (
 from printworks.dashboard.shared.code_words import speak
 from printworks.rules.people import Role
 from printworks.store.accounts.audit import list_audit
-from printworks.store.console.health import QueueFacts
 from printworks.store.engine.database import Database
 from printworks.store.queue.heartbeats import write_heartbeat
 from printworks.store.queue.jobs import Exhausted, exhaust
 from printworks.store.tables import schema
 from printworks.store.tables.schema import SchemaState
+from printworks.store.views.console.health import QueueFacts
 from tests.api.client import Server
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, open_console

@@ -8,8 +8,8 @@ from sqlalchemy import update
 from printworks.rules.people import Role
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
-from printworks.store.labs.shipments import Shipment
 from printworks.store.money.lab_costs import list_costs, list_debts
+from printworks.store.orders.shipments import Shipment
 from printworks.store.tables import lab_costs
 from tests.api.client import Server
 from tests.dashboard.scenes import hand_in, hear

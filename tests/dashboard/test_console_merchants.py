@@ -23,7 +23,7 @@ from printworks.store.engine.database import Database
 from printworks.store.money.accounts import set_told
 from printworks.store.money.ledger import NewLedgerEntry, post_entry, read_credit_limit
 from printworks.store.money.payments import SavedCard, get_card
-from printworks.store.money.reminders import NewReminder, add_reminder
+from printworks.store.money.reminders import add_reminder
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
@@ -33,7 +33,7 @@ from tests.dashboard.telling import last_callback, listen, try_once
 from tests.dashboard.test_console_people import come_in, link_of
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import PASSWORD, Window, find_token, open_console
-from tests.factories import NOON, a_merchant, a_work
+from tests.factories import NOON, a_merchant, a_new_reminder, a_work
 
 MERCHANTS = "/console/merchants"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -253,16 +253,13 @@ class TestReminders:
             )
             set_told(db, merchant.id, overdue_since=NOON)
             for step, tone in enumerate((ReminderTone.FRIENDLY, ReminderTone.LAST), 1):
-                new = NewReminder(
-                    merchant_id=merchant.id,
-                    overdue_since=NOON,
+                new = a_new_reminder(
+                    merchant.id,
                     step=step,
                     tone=tone,
                     amount=12_345,
-                    currency="GBP",
                     due_on="2026-10-04",
                     readers=step - 1,
-                    sent_at=NOON,
                 )
                 add_reminder(db, new)
 

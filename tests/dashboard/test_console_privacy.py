@@ -11,10 +11,10 @@ from printworks.actions.orders.orders import cancel_order
 from printworks.rules.jobs import JobKind
 from printworks.rules.people import Role
 from printworks.settings import Settings
+from printworks.store.accounts.privacy.erasures import list_erasures
+from printworks.store.accounts.privacy.sweeps import record_sweep
 from printworks.store.engine.database import Database
 from printworks.store.orders.orders import Order
-from printworks.store.privacy.erasures import list_erasures
-from printworks.store.privacy.sweeps import record_sweep
 from tests.api.client import Server
 from tests.dashboard.scenes import hand_in, last_entry, see_order
 from tests.dashboard.visits import words_of

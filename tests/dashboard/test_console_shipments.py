@@ -12,8 +12,8 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.people import Role
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
-from printworks.store.labs.shipments import list_shipments, update_shipment
 from printworks.store.orders.events import list_events
+from printworks.store.orders.shipments import list_shipments, update_shipment
 from printworks.store.tables import jobs
 from tests.api.client import Server
 from tests.api.images import add, create

@@ -12,10 +12,10 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.production import DROPPED, LabState
 from printworks.store.accounts.audit import list_audit
 from printworks.store.engine.database import Database
-from printworks.store.labs.shipments import Shipment, list_every_shipment
 from printworks.store.money.ledger import read_books
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import Shipment, list_every_shipment
 from tests.api.client import Server
 from tests.dashboard.scenes import hand_in, hear, see_order
 from tests.dashboard.windows import Window, open_console

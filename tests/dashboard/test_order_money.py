@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from printworks.actions.payments.by_hand import Posting, post_money
+from printworks.actions.payments.by_hand import PostingByHand, post_money
 from printworks.dashboard.merchant.account.means import Means, announce_charge
 from printworks.dashboard.shared.money_words import (
     describe_balance,
@@ -117,7 +117,7 @@ def test_an_order_says_what_the_balance_will_pay_and_it_does(
     alice: Window, database: Database
 ) -> None:
     with database.writing() as db:
-        credit = Posting(kind=EntryKind.CREDIT, amount=300, memo="sorry")
+        credit = PostingByHand(kind=EntryKind.CREDIT, amount=300, memo="sorry")
         post_money(a_work(db, merchant_of(db, alice)), credit)
     orders = [create(alice.api) for _ in range(2)]
     for order in orders:

@@ -27,8 +27,8 @@ from printworks.rules.routing.model import (
     Unroutable,
 )
 from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
-from printworks.store.labs.shipments import Decision
 from printworks.store.orders.history import DatedEvent
+from printworks.store.orders.shipments import Decision
 from tests.factories import NOON
 
 CATALOGUE = open_catalogue(None)

@@ -28,7 +28,6 @@ from printworks.files import open_files
 from printworks.rules.keys import KeyAccess, KeyLimits
 from printworks.rules.mail import MailFacts, MailKind, MailTerms, NoticeFact
 from printworks.rules.people import Realm
-from printworks.rules.reminders import ReminderTone
 from printworks.settings import Settings
 from printworks.store.accounts.requests import NewRequest, list_requests, write_requests
 from printworks.store.callbacks.settings import (
@@ -40,14 +39,14 @@ from printworks.store.engine.database import Database
 from printworks.store.issues.photos import NewPhoto, insert_photos
 from printworks.store.mail.mails import MailSearch, search_mails
 from printworks.store.money.invoices import insert_invoice, take_number
-from printworks.store.money.reminders import NewReminder, add_reminder, set_reminders_paused
+from printworks.store.money.reminders import add_reminder, set_reminders_paused
 from printworks.store.tables import images, jobs
 from tests.actions.complaints import a_draft
 from tests.dashboard.hostile import HOSTILE
 from tests.dashboard.scenes import complain_about, hand_in
 from tests.dashboard.telling import last_callback, listen
 from tests.dashboard.windows import Window, merchant_of
-from tests.factories import NOON, a_system_work, a_work, a_work_of, an_order
+from tests.factories import NOON, a_new_reminder, a_system_work, a_work, a_work_of, an_order
 from tests.invoices import documents
 from tests.worker.lots import a_file, send_file
 from tests.worker.shops import A_PICTURE
@@ -92,18 +91,7 @@ def _remind(database: Database, alice: Window) -> None:
     with database.writing() as db:
         merchant_id = merchant_of(db, alice).id
         set_reminders_paused(db, merchant_id, HOSTILE[0])
-        new = NewReminder(
-            merchant_id=merchant_id,
-            overdue_since=NOON,
-            step=1,
-            tone=ReminderTone.FRIENDLY,
-            amount=700,
-            currency="GBP",
-            due_on="2026-11-15",
-            readers=1,
-            sent_at=NOON,
-        )
-        add_reminder(db, new)
+        add_reminder(db, a_new_reminder(merchant_id))
 
 
 def _write_to(database: Database, alice: Window) -> int:

@@ -19,8 +19,8 @@ from printworks.rules.events import OrderCharged, OrderHeld, OrderMoved
 from printworks.rules.jobs import JobKind
 from printworks.rules.production import read_job_number
 from printworks.store.engine.database import Database
-from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.events import list_events
+from printworks.store.orders.shipments import list_shipments
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.factories import NOON, a_system_work

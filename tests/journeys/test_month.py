@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from printworks.actions.invoices.issuing import make_document
 from printworks.actions.orders.orders import cancel_order
-from printworks.actions.payments.by_hand import Posting, post_money, reverse_entry
+from printworks.actions.payments.by_hand import PostingByHand, post_money, reverse_entry
 from printworks.actions.payments.lab_costs import correct_cost
 from printworks.actions.payments.ledger import verify_ledgers
 from printworks.actions.production.lab_reports import apply_lab_report
@@ -27,13 +27,13 @@ from printworks.rules.production import LabState
 from printworks.rules.sales import Figures, ReportBy
 from printworks.rules.sellers import Registration
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.console.reports import ReportPeriod, list_totals, list_whole_report
 from printworks.store.engine.database import Database
-from printworks.store.labs.shipments import list_shipments
 from printworks.store.money.lab_costs import list_debts
 from printworks.store.money.ledger import list_days, list_entries
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import list_shipments
 from printworks.store.tables import invoice_causes, lab_costs, orders
+from printworks.store.views.console.reports import ReportPeriod, list_totals, list_whole_report
 from tests.actions.complaints import a_draft, complain, refund, reprint
 from tests.actions.test_ledger import CATALOGUE
 from tests.actions.test_taxes import sell
@@ -88,7 +88,9 @@ class Month:
             again = select(orders).where(orders.c.id == issue.reprint_order_id)
             self.send(db, db.execute(again).one(), now)
         elif fate < 0.4:
-            posting = Posting(kind=EntryKind.DEBIT, amount=self.luck.randint(1, 999), memo="fee")
+            posting = PostingByHand(
+                kind=EntryKind.DEBIT, amount=self.luck.randint(1, 999), memo="fee"
+            )
             posted = post_money(work, posting).entry
             if posted is not None and fate < 0.37:
                 reverse_entry(work, posted.number, "a mistake")

@@ -24,7 +24,7 @@ from printworks.actions.accounts.clock import advance_clock
 from printworks.actions.accounts.merchants import add_merchant
 from printworks.actions.images.images import add_images
 from printworks.actions.orders.orders import create_order
-from printworks.actions.payments.by_hand import Posting, post_money
+from printworks.actions.payments.by_hand import PostingByHand, post_money
 from printworks.catalogue.opening import open_catalogue
 from printworks.payments.webhooks import KEY
 from printworks.rules.jobs import JobKind
@@ -241,7 +241,7 @@ def add_drafts(database: Database, stripe: StripeServer) -> list[Draft]:
 def give_credit(db: Connection, merchant: Shop, amount: int) -> None:
     """Let a merchant have something in its favour."""
     if amount:
-        posting = Posting(kind=EntryKind.CREDIT, amount=amount, memo="sorry")
+        posting = PostingByHand(kind=EntryKind.CREDIT, amount=amount, memo="sorry")
         post_money(a_work(db, merchant, now=datetime.now(UTC)), posting)
 
 

@@ -11,10 +11,10 @@ from printworks.catalogue.taxes import load_taxes
 from printworks.rules.tax_table import TaxClass
 from printworks.rules.tax_terms import (
     PricedLine,
-    Sale,
     SellerPlace,
     Situation,
     TaxedLine,
+    TaxedSale,
     TaxTerms,
     change_shipping_line,
     find_credited_tax,
@@ -96,14 +96,14 @@ FR = frozenset({"FR"})
 def test_the_situation_decides_the_rate(
     seller: SellerPlace, buyer: str, destination: str, situation: Situation, rate: TaxRate
 ) -> None:
-    sale = Sale(seller=seller, buyer_country=buyer, destination=destination, day=DAY)
+    sale = TaxedSale(seller=seller, buyer_country=buyer, destination=destination, day=DAY)
 
     assert find_situation(seller, buyer, destination) is sale.situation is situation
     assert sale.find_rate(TABLE, TaxClass.STANDARD) == rate
 
 
-def a_sale(country: str = "DE", destination: str = "DE") -> Sale:
-    return Sale(seller=a_place(country), buyer_country="", destination=destination, day=DAY)
+def a_sale(country: str = "DE", destination: str = "DE") -> TaxedSale:
+    return TaxedSale(seller=a_place(country), buyer_country="", destination=destination, day=DAY)
 
 
 def test_a_class_has_its_own_rate_and_zero_is_a_category_of_its_own() -> None:
@@ -160,7 +160,7 @@ GOODS = st.lists(
 )
 POLICIES = st.builds(TaxPolicy, st.booleans(), st.sampled_from(TaxRounding))
 SALES = st.builds(
-    Sale,
+    TaxedSale,
     seller=st.builds(
         SellerPlace,
         country=st.sampled_from(["DE", "GB", "US"]),
@@ -176,7 +176,7 @@ SALES = st.builds(
 
 @given(SALES, GOODS, st.integers(0, 10_000), POLICIES)
 def test_net_and_tax_are_what_is_charged(
-    sale: Sale, goods: list[PricedLine], shipping: int, policy: TaxPolicy
+    sale: TaxedSale, goods: list[PricedLine], shipping: int, policy: TaxPolicy
 ) -> None:
     terms = terms_of(tax_sale(sale, goods, shipping, policy, TABLE), policy)
     priced = shipping + sum(line.quantity * line.each for line in goods)
@@ -189,7 +189,7 @@ def test_net_and_tax_are_what_is_charged(
 
 @given(SALES, GOODS, st.integers(0, 10_000), st.integers(0, 10_000), POLICIES)
 def test_other_shipping_is_taxed_as_if_it_had_been_so_from_the_start(
-    sale: Sale, goods: list[PricedLine], before: int, after: int, policy: TaxPolicy
+    sale: TaxedSale, goods: list[PricedLine], before: int, after: int, policy: TaxPolicy
 ) -> None:
     changed = change_shipping_line(
         terms_of(tax_sale(sale, goods, before, policy, TABLE), policy), after

@@ -7,15 +7,15 @@ from sqlalchemy import Connection, update
 
 from printworks.actions.orders.moves import move_order
 from printworks.rules.orders import OrderStatus
-from printworks.store.console import search
-from printworks.store.console.search import (
+from printworks.store.engine.database import Database
+from printworks.store.orders.orders import Order, update_order
+from printworks.store.tables import shipments
+from printworks.store.views.console import search
+from printworks.store.views.console.search import (
     PersonSearch,
     find_orders_of_person,
     search_any_orders,
 )
-from printworks.store.engine.database import Database
-from printworks.store.orders.orders import Order, update_order
-from printworks.store.tables import shipments
 from tests.actions.complaints import submitted
 from tests.factories import a_merchant, a_work_of, an_order
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite

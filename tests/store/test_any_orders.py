@@ -6,13 +6,13 @@ import pytest
 from sqlalchemy import Connection
 
 from printworks.errors import NotFound
-from printworks.store.console.orders import (
+from printworks.store.engine.database import Database
+from printworks.store.orders.orders import update_order
+from printworks.store.views.console.orders import (
     get_any_order,
     list_any_orders,
     list_problem_orders,
 )
-from printworks.store.engine.database import Database
-from printworks.store.orders.orders import update_order
 from tests.factories import NOON, a_merchant, an_order
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite
 

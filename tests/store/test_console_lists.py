@@ -11,15 +11,15 @@ from printworks.rules.events import CallbackState
 from printworks.rules.jobs import JobState
 from printworks.rules.ledger import EntryKind
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.console import jobs as job_lists
-from printworks.store.console import merchants as merchant_lists
-from printworks.store.console.jobs import search_jobs
-from printworks.store.console.ledger import EntryPlace, list_money
-from printworks.store.console.merchants import get_merchant_line, search_merchants
 from printworks.store.engine.database import Database
 from printworks.store.money.ledger import NewLedgerEntry, post_entry
 from printworks.store.queue.jobs import enqueue
 from printworks.store.tables import jobs
+from printworks.store.views.console import jobs as job_lists
+from printworks.store.views.console import merchants as merchant_lists
+from printworks.store.views.console.jobs import search_jobs
+from printworks.store.views.console.ledger import EntryPlace, list_money
+from printworks.store.views.console.merchants import get_merchant_line, search_merchants
 from tests.factories import NOON, a_merchant
 from tests.store import rows
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite

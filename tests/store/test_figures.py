@@ -11,7 +11,9 @@ from printworks.rules.events import CallbackState
 from printworks.rules.ledger import EntryKind
 from printworks.rules.production import LabState
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.console.figures import (
+from printworks.store.engine.database import Database
+from printworks.store.tables import callback_attempts
+from printworks.store.views.console.figures import (
     DayOfCallbacks,
     DayOfOrders,
     DayOfProduction,
@@ -22,8 +24,6 @@ from printworks.store.console.figures import (
     count_production,
     sum_days_over,
 )
-from printworks.store.engine.database import Database
-from printworks.store.tables import callback_attempts
 from tests.factories import NOON, a_merchant
 from tests.store import rows
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite

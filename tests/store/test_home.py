@@ -17,18 +17,18 @@ from printworks.rules.people import Realm, Role
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.accounts.people import NewPerson, insert_person
 from printworks.store.engine.database import Database
-from printworks.store.home.days import DAYS, count_days
-from printworks.store.home.first_steps import FirstSteps, read_first_steps
-from printworks.store.home.needs import (
+from printworks.store.tables import api_keys, images, issue_remarks, merchants, orders, people
+from printworks.store.views.home.days import DAYS, count_days
+from printworks.store.views.home.first_steps import FirstSteps, read_first_steps
+from printworks.store.views.home.needs import (
     count_failed_callbacks,
     list_answered,
     list_failed_drafts,
     list_old_drafts_of,
     list_troubled,
 )
-from printworks.store.home.news import list_feed, list_news, list_unseen
-from printworks.store.home.pictures import find_first_images
-from printworks.store.tables import api_keys, images, issue_remarks, merchants, orders, people
+from printworks.store.views.home.news import list_feed, list_news, list_unseen
+from printworks.store.views.home.pictures import find_first_images
 from tests.actions.complaints import a_draft
 from tests.actions.people import a_person
 from tests.factories import NOON, a_merchant, an_order

@@ -8,7 +8,6 @@ import pytest
 from printworks.errors import NotFound, WrongState
 from printworks.rules.jobs import JobState
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.console.jobs import cancel_job, get_job, list_jobs, retry_job
 from printworks.store.engine.database import Database
 from printworks.store.queue.advancing import bring_forward
 from printworks.store.queue.jobs import (
@@ -22,6 +21,7 @@ from printworks.store.queue.jobs import (
     release,
     renew,
 )
+from printworks.store.views.console.jobs import cancel_job, get_job, list_jobs, retry_job
 from tests.factories import NOON
 from tests.worker.queues import (
     KIND,

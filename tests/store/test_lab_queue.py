@@ -7,8 +7,8 @@ from sqlalchemy import Connection
 
 from printworks.rules.production import LabState
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.console.labs import QueueCount, count_queue, list_queue
 from printworks.store.engine.database import Database
+from printworks.store.views.console.labs import QueueCount, count_queue, list_queue
 from tests.factories import NOON, a_merchant
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite
 from tests.store.rows import add_shipment

@@ -17,7 +17,6 @@ from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.engine.rows import ROWS_AT_ONCE
 from printworks.store.images.images import NewImage
-from printworks.store.labs.shipments import get_whole_order
 from printworks.store.orders import filters
 from printworks.store.orders import orders as store
 from printworks.store.orders.filters import (
@@ -28,6 +27,7 @@ from printworks.store.orders.filters import (
 )
 from printworks.store.orders.orders import Order, get_order
 from printworks.store.orders.pages import list_orders, list_sized_orders
+from printworks.store.orders.shipments import get_whole_order
 from printworks.store.orders.whole_orders import complete_orders, list_some_orders
 from tests.factories import (
     NOON,

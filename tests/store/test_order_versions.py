@@ -5,8 +5,8 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage, insert_images, update_image
-from printworks.store.labs.shipments import insert_shipments, update_shipment
 from printworks.store.orders.orders import get_order, update_order
+from printworks.store.orders.shipments import insert_shipments, update_shipment
 from tests.factories import NOON, a_merchant, an_order
 from tests.store.test_whole_orders import a_shipment
 

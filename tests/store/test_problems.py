@@ -14,10 +14,10 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import PaymentState
 from printworks.rules.production import LabState
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.console.problems import MOST, OpenProblems, find_problems
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import enqueue
 from printworks.store.tables import jobs
+from printworks.store.views.console.problems import MOST, OpenProblems, find_problems
 from tests.factories import NOON, a_merchant, a_work
 from tests.store import rows
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite

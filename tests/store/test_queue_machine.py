@@ -17,7 +17,6 @@ from sqlalchemy import delete, select
 
 from printworks.errors import WrongState
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY
-from printworks.store.console.jobs import cancel_job, retry_job
 from printworks.store.engine.database import Database
 from printworks.store.queue.advancing import bring_forward
 from printworks.store.queue.jobs import (
@@ -32,6 +31,7 @@ from printworks.store.queue.jobs import (
     renew,
 )
 from printworks.store.tables import jobs
+from printworks.store.views.console.jobs import cancel_job, retry_job
 from tests.factories import NOON
 from tests.worker.queues import KIND, LEASE, add_merchant, claim_some
 

@@ -6,12 +6,12 @@ import pytest
 from sqlalchemy import Connection
 
 from printworks.store.engine.database import Database
-from printworks.store.money.statements import Span, list_statement, sum_statement
+from printworks.store.money.statements import StatementPeriod, list_statement, sum_statement
 from tests.factories import NOON, a_merchant
 from tests.store import rows
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite
 
-MONTH = Span(datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC))
+MONTH = StatementPeriod(datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC))
 INDEX = "ix_ledger_entries_merchant_id_created_at_number"
 
 

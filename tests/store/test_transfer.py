@@ -11,9 +11,9 @@ from printworks.store.engine.database import Database
 from printworks.store.engine.integrity import find_faults
 from printworks.store.engine.sequences import read_sequences, set_sequences
 from printworks.store.tables import audit_log, daily_figures, idempotency_keys, merchants, metadata
-from printworks.store.transfer.loading import find_filled, insert_rows
-from printworks.store.transfer.reading import read_pages
-from printworks.store.transfer.shapes import (
+from printworks.store.tables.transfer.loading import find_filled, insert_rows
+from printworks.store.tables.transfer.reading import read_pages
+from printworks.store.tables.transfer.shapes import (
     ColumnKind,
     ColumnShape,
     RowSum,
@@ -105,7 +105,7 @@ def test_rows_are_the_same_in_another_database(
 
 def test_a_page_begins_behind_a_key(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     add_strange_rows(database)
-    monkeypatch.setattr("printworks.store.transfer.reading.PAGE", 2)
+    monkeypatch.setattr("printworks.store.tables.transfer.reading.PAGE", 2)
     shape = SHAPES["idempotency_keys"]
     with database.reading() as db:
         first, second = read_pages(db, shape)

@@ -18,14 +18,14 @@ from printworks.store.images.images import (
     list_images_to_show,
     update_image,
 )
-from printworks.store.labs.shipments import (
+from printworks.store.orders.orders import Order, get_order
+from printworks.store.orders.shipments import (
     NewShipment,
     get_whole_order,
     insert_shipments,
     list_shipments,
     update_shipment,
 )
-from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import orders
 from tests.factories import NOON, a_merchant, an_order
 

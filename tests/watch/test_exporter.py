@@ -10,11 +10,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from printworks.actions.services import Services
 from printworks.settings import Settings
-from printworks.store.console.watching import list_waiting, read_facts
 from printworks.store.engine.database import Database
 from printworks.store.money.verifications import LEDGER, Verification, note_verification
 from printworks.store.queue.heartbeats import write_heartbeat
 from printworks.store.queue.jobs import Exhausted, exhaust
+from printworks.store.views.console.watching import list_waiting, read_facts
 from printworks.watch.counts import Counts
 from printworks.watch.exporter import SECONDS_OF_TRUST, FactCache, MetricsPort, write_metrics
 from printworks.watch.metrics import METRICS

@@ -33,8 +33,9 @@ from printworks.rules.payments import Payer, PaymentState
 from printworks.rules.people import Realm
 from printworks.rules.privacy import ErasureState, Subject
 from printworks.rules.production import LabState
+from printworks.store.accounts.privacy.erasures import Erasure, get_erasure, list_erasures
+from printworks.store.accounts.privacy.sweeps import list_sweeps
 from printworks.store.issues.issues import NewIssue, list_issues
-from printworks.store.labs.shipments import list_shipments
 from printworks.store.mail.mails import NewMail, get_mail, insert_mail
 from printworks.store.mail.notices import add_notices, take_notices
 from printworks.store.money.payments import (
@@ -45,8 +46,7 @@ from printworks.store.money.payments import (
     update_request,
 )
 from printworks.store.orders.orders import Order, get_order_to_change
-from printworks.store.privacy.erasures import Erasure, get_erasure, list_erasures
-from printworks.store.privacy.sweeps import list_sweeps
+from printworks.store.orders.shipments import list_shipments
 from printworks.store.tables import (
     api_requests,
     callback_attempts,
@@ -55,7 +55,7 @@ from printworks.store.tables import (
     mails,
     metadata,
 )
-from printworks.store.transfer.named_files import list_named_files
+from printworks.store.tables.transfer.named_files import list_named_files
 from tests.factories import a_system_work, a_work
 from tests.worker.catalogues import change_labs
 from tests.worker.conftest import OpenShop

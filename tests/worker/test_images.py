@@ -18,11 +18,11 @@ from printworks.rules.images import DOWNLOAD_WAITS, ImageStatus
 from printworks.rules.jobs import POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.sizing import Pixels
-from printworks.store.console.jobs import JobRow
 from printworks.store.images.images import Image
 from printworks.store.images.pictures import proof_key, purge_pictures
 from printworks.store.orders.orders import Order
 from printworks.store.tables import images
+from printworks.store.views.console.jobs import JobRow
 from tests.factories import a_work
 from tests.imaging.pictures import CORNERS, a_picture, are_alike, as_jpeg, corners
 from tests.worker.conftest import OpenShop

@@ -44,8 +44,8 @@ from printworks.rules.shops import ShopProfile
 from printworks.rules.submission import GeneralError, Obstacle
 from printworks.store.accounts.shops import Logo
 from printworks.store.images.images import list_images
-from printworks.store.labs.shipments import Shipment, get_shipment, list_decisions
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import Shipment, get_shipment, list_decisions
 from printworks.store.tables import images, order_events, shipments
 from tests.factories import NOON, a_system_work, a_work, a_work_of
 from tests.worker.catalogues import change_labs

@@ -15,6 +15,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import Billing
 from printworks.rules.sizing import Sizing
 from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.privacy.erasers import erase_lot_lines
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
 from printworks.store.money.payments import PaymentRequest, list_requests_of_order
@@ -28,7 +29,6 @@ from printworks.store.orders.lots import (
     purge_lots,
 )
 from printworks.store.orders.orders import Order, get_order
-from printworks.store.privacy.erasers import erase_lot_lines
 from printworks.store.tables import lots, merchants
 from tests.factories import a_merchant, a_system_work
 from tests.worker.conftest import OpenShop

@@ -15,11 +15,11 @@ from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind, JobState
 from printworks.rules.mockups import Mockup
 from printworks.rules.orders import OrderStatus
+from printworks.store.accounts.privacy.erasers import erase_pictures
 from printworks.store.images.images import update_image
 from printworks.store.images.pictures import mockup_key, proof_key, proof_keys
 from printworks.store.orders.orders import Order, get_order_to_change
-from printworks.store.privacy.erasers import erase_pictures
-from printworks.store.transfer.named_files import list_named_files
+from printworks.store.tables.transfer.named_files import list_named_files
 from tests.factories import a_work
 from tests.worker.conftest import OpenShop
 from tests.worker.hosts import holds

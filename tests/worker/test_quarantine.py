@@ -16,9 +16,9 @@ from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import POLICIES, JobKind, JobState
 from printworks.rules.orders import OrderStatus
 from printworks.rules.quarantine import DoubtKind, QuarantineCause
-from printworks.store.console.doubts import list_doubts
 from printworks.store.engine.database import Database
 from printworks.store.queue.quarantine import QuarantineWatch, find_quarantine
+from printworks.store.views.console.doubts import list_doubts
 from printworks.worker.advance import advance
 from printworks.worker.loop import Context
 from tests.factories import NOON, a_system_work

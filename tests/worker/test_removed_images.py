@@ -15,8 +15,8 @@ from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.store.images.images import find_image
-from printworks.store.labs.shipments import Shipment
 from printworks.store.orders.orders import Order, get_order_to_change
+from printworks.store.orders.shipments import Shipment
 from printworks.store.tables import orders
 from tests.factories import a_merchant, a_work
 from tests.worker.hosts import answers, holds

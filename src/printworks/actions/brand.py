@@ -16,8 +16,8 @@ from printworks.files.store import Files
 from printworks.mail.letter import LetterLogo
 from printworks.rules.brand import Brand, PaperBrand, tidy_brand
 from printworks.rules.jobs import JobKind
+from printworks.store.accounts.brand import StoredBrand, lock_brand, read_brand, write_brand
 from printworks.store.accounts.shops import Logo
-from printworks.store.brand.brand import StoredBrand, lock_brand, read_brand, write_brand
 
 # It goes with every mail.
 _LARGEST_IN_MAIL: Final = 200_000

@@ -2,7 +2,7 @@
 
 from printworks.actions.work import SystemWork
 from printworks.store.accounts.merchants import get_merchant
-from printworks.store.console import jobs as store
+from printworks.store.views.console import jobs as store
 
 
 def retry_job(system: SystemWork, job_id: int) -> None:

@@ -6,8 +6,8 @@ from printworks.actions.work import SystemWork, Work
 from printworks.rules.mail import MailKind, NoticeFact
 from printworks.rules.news import NEWS
 from printworks.store.accounts.merchants import get_merchant
-from printworks.store.home.first_steps import hide_first_steps
-from printworks.store.home.news import NewNews, add_news, mark_seen
+from printworks.store.views.home.first_steps import hide_first_steps
+from printworks.store.views.home.news import NewNews, add_news, mark_seen
 
 
 def write_news(

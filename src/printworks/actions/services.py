@@ -30,8 +30,8 @@ from printworks.rules.price_lists import PriceBook
 from printworks.rules.quotas import Quotas
 from printworks.rules.sharpness import SharpnessLimits
 from printworks.settings import Settings, is_in_s3
+from printworks.store.accounts.brand_watch import BrandWatch
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.brand.watch import BrandWatch
 from printworks.store.catalogue.watch import CatalogueWatch
 from printworks.store.engine.database import Database
 from printworks.store.money.price_watch import PriceWatch

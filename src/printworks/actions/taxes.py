@@ -14,7 +14,7 @@ from printworks.rules.sellers import Seller
 from printworks.rules.tax_table import TaxClass
 from printworks.rules.tax_terms import (
     PricedLine,
-    Sale,
+    TaxedSale,
     TaxTerms,
     change_shipping_line,
     tax_sale,
@@ -176,7 +176,7 @@ def _tax(
     buyer: Business,
 ) -> TaxTerms:
     seller = parties.seller
-    sale = Sale(
+    sale = TaxedSale(
         seller=seller.place,
         buyer_country=buyer.vat_country,
         destination=country,

@@ -28,7 +28,7 @@ from printworks.errors import (
     WrongState,
 )
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.orders.orders import OrderState
+from printworks.store.orders.marks import OrderState
 from printworks.wire.links import Links
 
 # The usual status of each error; an endpoint may have others.
@@ -99,7 +99,7 @@ class WithStatus(msgspec.Struct, frozen=True):
     shape: Any
 
 
-class Download(msgspec.Struct, frozen=True):
+class FileAnswer(msgspec.Struct, frozen=True):
     """An answer that is a file."""
 
     media_type: str

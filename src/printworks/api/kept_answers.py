@@ -8,7 +8,7 @@ from printworks.api.messages import Response
 from printworks.api.responses import choose_media_type, render
 from printworks.api.routing import MatchedRequest
 from printworks.api.tags import Tags, find_known
-from printworks.store.orders.orders import OrderState
+from printworks.store.orders.marks import OrderState
 from printworks.wire.links import Links
 
 # Together at most 16 MB in each process.

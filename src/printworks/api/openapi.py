@@ -11,8 +11,8 @@ from printworks import __version__
 from printworks.api.endpoints import (
     USUAL_STATUS,
     ApiFamily,
-    Download,
     Endpoint,
+    FileAnswer,
     QueryParameter,
 )
 
@@ -168,7 +168,7 @@ def _collect_shapes(family: ApiFamily) -> list[Any]:
 
 def _answer_shape(family: ApiFamily, endpoint: Endpoint, status: int) -> Any:
     if status == 200:
-        return None if endpoint.shows is Download else endpoint.shows
+        return None if endpoint.shows is FileAnswer else endpoint.shows
     if status == 304:
         return None
     return endpoint.also_shows.get(status) or type(family.refuse(endpoint, status, ""))
@@ -185,7 +185,7 @@ def _describe_operation(
             "description": _MEANINGS[status],
             "headers": _refer_to_headers(family, status, is_tagged=is_tagged),
         }
-        if status == 200 and endpoint.shows is Download:
+        if status == 200 and endpoint.shows is FileAnswer:
             answers[str(status)]["content"] = {_PDF: {"schema": {}}}
         if shape is not None:
             content = {"application/json": {"schema": schema_of(shape)}, "application/xml": {}}

@@ -18,12 +18,12 @@ from printworks.rules.images import check_adding
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import PaymentState
 from printworks.store.images.images import Images, list_images_to_show
-from printworks.store.labs.shipments import Shipments, WholeOrder, list_shipments
 from printworks.store.money.payments import PaymentRequest
 from printworks.store.orders.orders import (
     Order,
     get_order_to_change,
 )
+from printworks.store.orders.shipments import Shipments, WholeOrder, list_shipments
 from printworks.wire.orders import SetStatus, ShownOrder, WantedStatus
 from printworks.wire.reading import read, read_parameter
 

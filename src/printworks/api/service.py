@@ -12,7 +12,7 @@ from printworks.api.bodies import check_headers, close_files, parse_body, parse_
 from printworks.api.credentials import Credentials, PresentedKey, VerifiedKey
 from printworks.api.endpoints import (
     Call,
-    Download,
+    FileAnswer,
     Marked,
     Unfinished,
     WithStatus,
@@ -37,7 +37,7 @@ from printworks.errors import (
     ServiceError,
 )
 from printworks.rules.keys import check_may_change
-from printworks.store.orders.orders import OrderOf, find_order_states
+from printworks.store.orders.marks import OrderOf, find_order_states
 from printworks.trace_parent import caused_by
 from printworks.wire.reading import by_lower_name, last_of
 
@@ -352,7 +352,7 @@ class ApiService:
                 return answer_error(matched, result)
             case WithStatus(status, shape):
                 return render(status, family.show(endpoint.also_shows[status], shape), accept)
-            case Download(media_type, name, content):
+            case FileAnswer(media_type, name, content):
                 headers = (("Content-Disposition", f'attachment; filename="{name}"'),)
                 response = Response(200, media_type, content, headers)
             case LongList():

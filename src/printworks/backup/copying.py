@@ -24,7 +24,7 @@ from printworks.rules.quarantine import Quarantine, QuarantineCause
 from printworks.store.engine.sequences import read_sequences, set_sequences
 from printworks.store.queue.quarantine import set_quarantine
 from printworks.store.tables import schema
-from printworks.store.transfer.copies import (
+from printworks.store.tables.transfer.copies import (
     CopyState,
     count_rows,
     end_copy,
@@ -33,10 +33,16 @@ from printworks.store.transfer.copies import (
     lock_tables,
     save_copy,
 )
-from printworks.store.transfer.holds import drop_holds
-from printworks.store.transfer.loading import empty_table, find_filled, insert_rows
-from printworks.store.transfer.reading import read_pages
-from printworks.store.transfer.shapes import Row, RowSum, TableShape, list_numbered, list_shapes
+from printworks.store.tables.transfer.holds import drop_holds
+from printworks.store.tables.transfer.loading import empty_table, find_filled, insert_rows
+from printworks.store.tables.transfer.reading import read_pages
+from printworks.store.tables.transfer.shapes import (
+    Row,
+    RowSum,
+    TableShape,
+    list_numbered,
+    list_shapes,
+)
 
 # Rows that one transaction adds to the target.
 AT_ONCE: Final = 5000

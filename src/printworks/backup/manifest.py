@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from printworks.conversion import reader_of
-from printworks.store.transfer.shapes import TableShape
+from printworks.store.tables.transfer.shapes import TableShape
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"

@@ -37,14 +37,14 @@ from printworks.store.accounts.secrets import LINKS, about_shared
 from printworks.store.engine.sequences import set_sequences
 from printworks.store.queue.quarantine import set_quarantine
 from printworks.store.tables import schema
-from printworks.store.transfer.holds import drop_holds
-from printworks.store.transfer.loading import (
+from printworks.store.tables.transfer.holds import drop_holds
+from printworks.store.tables.transfer.loading import (
     empty_table,
     find_filled,
     insert_rows,
 )
-from printworks.store.transfer.reading import read_pages
-from printworks.store.transfer.shapes import Row, RowSum, TableShape, read_line
+from printworks.store.tables.transfer.reading import read_pages
+from printworks.store.tables.transfer.shapes import Row, RowSum, TableShape, read_line
 from printworks.vault import SecretKeyUnusable, copy_key_file, key_of
 
 PAGE: Final = 2000

@@ -39,10 +39,10 @@ from printworks.store.accounts.secrets import SEALING_KEY, find_secret
 from printworks.store.engine.database import consistent_snapshot
 from printworks.store.engine.sequences import read_sequences
 from printworks.store.tables import schema
-from printworks.store.transfer.holds import hold_files, let_files_go
-from printworks.store.transfer.named_files import NamedFile, list_named_files
-from printworks.store.transfer.reading import read_pages
-from printworks.store.transfer.shapes import (
+from printworks.store.tables.transfer.holds import hold_files, let_files_go
+from printworks.store.tables.transfer.named_files import NamedFile, list_named_files
+from printworks.store.tables.transfer.reading import read_pages
+from printworks.store.tables.transfer.shapes import (
     RowSum,
     TableShape,
     list_numbered,
@@ -182,7 +182,7 @@ class Backup:
             total = sum(1 for _ in named)
         self._progress.begin("files", total)
         counted = _Counted()
-        known = _Known(self._list_known(before))
+        known = _KnownFiles(self._list_known(before))
         with (
             (folder / "named").open("rb") as named,
             gzip.open(folder / "files", "wb", compresslevel=COMPRESSION) as listed,
@@ -239,7 +239,7 @@ class _Copied(NamedTuple):
     is_damaged: bool = False
 
 
-class _Known:
+class _KnownFiles:
     """The files of the last backup; asked for in their order, so that few are in memory."""
 
     def __init__(self, entries: Iterator[FileEntry]) -> None:

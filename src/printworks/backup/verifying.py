@@ -16,7 +16,7 @@ from printworks.backup.threads import in_order
 from printworks.files.errors import FileMissing
 from printworks.files.store import Files
 from printworks.store.engine.integrity import find_faults
-from printworks.store.transfer.named_files import NamedFile, list_named_files
+from printworks.store.tables.transfer.named_files import NamedFile, list_named_files
 
 # Files that nothing refers to: so many are named.
 MOST_ORPHANS: Final = 1000

@@ -11,7 +11,7 @@ from printworks.actions.brand import change_brand, change_brand_logo
 from printworks.cli.output import align
 from printworks.cli.session import CommandSession, command
 from printworks.errors import BadInput
-from printworks.store.brand.brand import StoredBrand, read_brand
+from printworks.store.accounts.brand import StoredBrand, read_brand
 
 app = typer.Typer()
 

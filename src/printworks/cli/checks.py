@@ -26,12 +26,12 @@ from printworks.rules.heartbeats import is_alive
 from printworks.settings import Settings
 from printworks.store.accounts.secrets import ENVIRONMENT, SEALING_KEY, find_secret
 from printworks.store.callbacks.settings import count_unencrypted
-from printworks.store.console.health import describe_queue
 from printworks.store.engine.database import Database, DatabaseUnusable
 from printworks.store.engine.sqlite import OLDEST as OLDEST_SQLITE
 from printworks.store.queue.quarantine import find_quarantine
 from printworks.store.tables import schema
 from printworks.store.tables.schema import SchemaFit, SchemaState
+from printworks.store.views.console.health import describe_queue
 from printworks.vault import SecretKeyUnusable, Vault, read_keys
 from printworks.web.tls import RENEW_BEFORE, TlsFiles, TlsUnusable, ca_file, read_certificate
 

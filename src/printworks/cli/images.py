@@ -64,7 +64,7 @@ def check(
     _check_paths(files, picture)
     rule = _read_sizing(sizing)
     question = _Question(files, _find_product(session, sku), rule, picture)
-    report = _Report(question, is_json=session.is_json)
+    report = _ResultReport(question, is_json=session.is_json)
     for file, result in _validate_all(question, session.settings):
         report.show(file, result)
     report.finish()
@@ -95,7 +95,7 @@ def _validate_all(question: _Question, settings: Settings) -> Iterator[tuple[Pat
                 )
 
 
-class _Report:
+class _ResultReport:
     """Shows results one after the other, and counts them."""
 
     def __init__(self, question: _Question, *, is_json: bool) -> None:

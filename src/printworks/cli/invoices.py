@@ -14,8 +14,8 @@ from printworks.errors import BadInput
 from printworks.invoices.files import InvoiceForm, name_file, write_file
 from printworks.invoices.listed import write_rows
 from printworks.rules.invoices import Invoice
+from printworks.store.accounts.brand import read_brand
 from printworks.store.accounts.merchants import get_merchant_by_code
-from printworks.store.brand.brand import read_brand
 from printworks.store.money.invoices import get_any_document, list_any_invoices, list_invoices
 
 app = typer.Typer(no_args_is_help=True)

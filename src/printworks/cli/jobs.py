@@ -9,7 +9,7 @@ from printworks.cli.options import Limit, OnlyMerchant
 from printworks.cli.output import Columns, align, pick
 from printworks.cli.session import CommandSession, command
 from printworks.rules.jobs import JobState
-from printworks.store.console.jobs import JobRow, get_job, list_jobs
+from printworks.store.views.console.jobs import JobRow, get_job, list_jobs
 
 app = typer.Typer(no_args_is_help=True)
 

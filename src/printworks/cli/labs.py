@@ -18,7 +18,7 @@ from printworks.labs import open_connector
 from printworks.labs.connector import LabConnector
 from printworks.labs.documents import LabReport
 from printworks.rules.production import LabState
-from printworks.store.labs.shipments import (
+from printworks.store.orders.shipments import (
     Shipment,
     get_shipment,
     list_open_shipments,

@@ -6,8 +6,8 @@ from typing import Annotated, NamedTuple
 import typer
 
 from printworks.actions.payments.by_hand import (
-    Posted,
-    Posting,
+    PostedByHand,
+    PostingByHand,
     approve,
     post_money,
     reject,
@@ -128,7 +128,7 @@ def debit(
     again: Again = None,
 ) -> None:
     """Debit a merchant with something beside its orders."""
-    posting = Posting(kind=EntryKind.DEBIT, amount=amount, memo=memo, again=again)
+    posting = PostingByHand(kind=EntryKind.DEBIT, amount=amount, memo=memo, again=again)
     with session.work(merchant_id) as work:
         posted = post_money(work, posting)
     _say_posted(session, merchant_id, posted)
@@ -144,7 +144,7 @@ def pay_out(
     again: Again = None,
 ) -> None:
     """Note that a merchant was paid what it has in its favour."""
-    posting = Posting(kind=EntryKind.PAYOUT, amount=amount, memo=memo, again=again)
+    posting = PostingByHand(kind=EntryKind.PAYOUT, amount=amount, memo=memo, again=again)
     with session.work(merchant_id) as work:
         posted = post_money(work, posting)
     _say_posted(session, merchant_id, posted)
@@ -165,7 +165,7 @@ def reverse(
     _say_posted(session, merchant_id, posted)
 
 
-def _say_posted(session: CommandSession, merchant_id: str, posted: Posted) -> None:
+def _say_posted(session: CommandSession, merchant_id: str, posted: PostedByHand) -> None:
     number = posted.entry.number if posted.entry else None
     sentence = (
         f"Posted as entry {number}."

@@ -43,7 +43,7 @@ class _Page(msgspec.Struct, frozen=True):
     last: int
 
 
-class _Answer(msgspec.Struct, frozen=True):
+class _PageAnswer(msgspec.Struct, frozen=True):
     data: _Page
 
 
@@ -73,7 +73,7 @@ class Feed(NamedTuple):
         if answer.status == 401:
             raise BadCredentials(f"{self.url.geturl()} knows no merchant with this id and key.")
         try:
-            return msgspec.json.decode(answer.body, type=_Answer).data
+            return msgspec.json.decode(answer.body, type=_PageAnswer).data
         except msgspec.DecodeError as error:
             message = f"{self.url.geturl()} has no feed of events (status {answer.status})."
             raise BadInput(message) from error
@@ -146,7 +146,7 @@ def listen(
     if secret and not is_secret(secret):
         raise BadInput("`--secret` must be `whsec_` and the base64 of 24 to 64 bytes.")
     feed = _open_feed(session, merchant, api_key, base_url)
-    listener = Listener(session, feed, receiver, secret or make_secret())
+    listener = CallbackListener(session, feed, receiver, secret or make_secret())
     # Also when a script started it in the background, where shells make it ignore the signal.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -156,7 +156,7 @@ def listen(
         return
 
 
-class Listener(NamedTuple):
+class CallbackListener(NamedTuple):
     """Goes through the feed, event by event, until it is stopped."""
 
     session: CommandSession

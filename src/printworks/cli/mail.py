@@ -16,7 +16,7 @@ from printworks.errors import WrongState
 from printworks.mail.smtp import open_mailer
 from printworks.rules.mail import MailState
 from printworks.rules.people import read_email
-from printworks.store.brand.brand import read_brand
+from printworks.store.accounts.brand import read_brand
 from printworks.store.mail.mails import MailSearch, search_mails
 
 app = typer.Typer(no_args_is_help=True)

@@ -10,7 +10,7 @@ from printworks.store.accounts.secrets import ENVIRONMENT, claim_environment, fi
 from printworks.store.engine.database import Database, DatabaseUnusable
 from printworks.store.tables import schema
 from printworks.store.tables.schema import SchemaFit, SchemaState
-from printworks.store.transfer.copies import find_copy
+from printworks.store.tables.transfer.copies import find_copy
 
 
 def make_data_folder(settings: Settings) -> None:

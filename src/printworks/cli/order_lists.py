@@ -12,7 +12,12 @@ from printworks.errors import BadInput
 from printworks.rules.orders import OrderStatus
 from printworks.rules.reasons import write_reasons
 from printworks.store.accounts.merchants import get_merchant, get_merchant_by_code
-from printworks.store.console.orders import (
+from printworks.store.images.images import list_images_to_show
+from printworks.store.issues.issues import list_issues
+from printworks.store.orders.orders import Order
+from printworks.store.orders.search import OrderSearch, search_orders
+from printworks.store.orders.shipments import list_shipments
+from printworks.store.views.console.orders import (
     MOST_READ,
     AnyOrder,
     get_any_order,
@@ -20,12 +25,7 @@ from printworks.store.console.orders import (
     list_newest_with_status,
     list_problem_orders,
 )
-from printworks.store.console.search import search_any_orders
-from printworks.store.images.images import list_images_to_show
-from printworks.store.issues.issues import list_issues
-from printworks.store.labs.shipments import list_shipments
-from printworks.store.orders.orders import Order
-from printworks.store.orders.search import OrderSearch, search_orders
+from printworks.store.views.console.search import search_any_orders
 
 
 class OrderProblem(StrEnum):

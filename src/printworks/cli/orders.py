@@ -32,14 +32,14 @@ from printworks.rules.routing.explaining import explain as explain_routing
 from printworks.rules.routing.model import Routed
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.images.images import Image, list_images
-from printworks.store.labs.shipments import (
+from printworks.store.orders.orders import Order, get_any_order_to_change
+from printworks.store.orders.shipments import (
     Decision,
     Shipment,
     list_decisions,
     list_shipments,
     sum_costs,
 )
-from printworks.store.orders.orders import Order, get_any_order_to_change
 
 app = typer.Typer(no_args_is_help=True)
 

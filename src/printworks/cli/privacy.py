@@ -14,9 +14,9 @@ from printworks.cli.session import CommandSession, command
 from printworks.errors import BadInput, ServiceError
 from printworks.rules.privacy import DESCRIPTIONS, KEPT, Subject
 from printworks.store.accounts.merchants import get_merchant_by_code
-from printworks.store.console.orders import AnyOrder
-from printworks.store.console.search import PersonSearch, find_orders_of_person
-from printworks.store.privacy.erasures import Erasure, get_erasure, list_erasures
+from printworks.store.accounts.privacy.erasures import Erasure, get_erasure, list_erasures
+from printworks.store.views.console.orders import AnyOrder
+from printworks.store.views.console.search import PersonSearch, find_orders_of_person
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -12,8 +12,8 @@ from printworks.cli.output import write
 from printworks.cli.session import CommandSession, command
 from printworks.errors import WrongState
 from printworks.rules.quarantine import DOUBTS, QuarantineCause
-from printworks.store.console.doubts import DoubtGroup, list_doubts
 from printworks.store.queue.quarantine import find_quarantine
+from printworks.store.views.console.doubts import DoubtGroup, list_doubts
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -17,7 +17,7 @@ or an unknown name stops the start with a sentence that says what is allowed.
 The data folder itself is `--data DIR`, else `PRINTWORKS_DATA`, else `./data`. Relative paths
 start there. A secret can be kept in a file: `PRINTWORKS_DATABASE_URL_FILE=/run/secrets/database`.
 
-`make docs` writes this page from `src/printworks/setting_table.py`.
+`make docs` writes this page from `setting_places.py` and `setting_table.py` in `src/printworks`.
 """
 
 

@@ -100,6 +100,8 @@ class PoolSize(msgspec.Struct, frozen=True, kw_only=True):
     aside: int = 0
     # The part of the slots that is kept for merchants whose servers answer.
     kept: float = 0
+    # Whether jobs are claimed before there is a slot for them.
+    is_ahead: bool = False
 
     def count_slots(self, of_worker: int) -> int:
         """Return how many slots it has; at least one."""
@@ -118,7 +120,7 @@ POOL_SIZES: Final[Mapping[Pool, PoolSize]] = {
     # A download may hold a hundred megabytes of disk: not as many wait aside as callbacks may.
     Pool.DOWNLOADS: PoolSize(slots=1, aside=1, kept=1 / 4),
     Pool.SLOW_DOWNLOADS: PoolSize(slots=1 / 2, kept=1 / 4),
-    Pool.CALLBACKS: PoolSize(slots=1, aside=4, kept=1 / 4),
+    Pool.CALLBACKS: PoolSize(slots=1, aside=4, kept=1 / 4, is_ahead=True),
     # They only hold a connection, and one to a receiver that is well again must get through.
     Pool.LATE_CALLBACKS: PoolSize(slots=4, kept=1 / 4),
     Pool.RENDERING: PoolSize(slots=1 / 4),

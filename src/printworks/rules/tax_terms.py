@@ -113,7 +113,7 @@ def find_situation(seller: SellerPlace, buyer_country: str, destination: str) ->
     return next(found for wanted, found in _SITUATIONS.items() if wanted.fits(facts))
 
 
-class Sale(msgspec.Struct, frozen=True, kw_only=True):
+class TaxedSale(msgspec.Struct, frozen=True, kw_only=True):
     """What the rates of a sale depend on."""
 
     seller: SellerPlace
@@ -211,7 +211,7 @@ class TaxTerms(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tax_sale(
-    sale: Sale,
+    sale: TaxedSale,
     goods: Sequence[PricedLine],
     shipping: int,
     policy: TaxPolicy,

@@ -20,8 +20,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
 from printworks.actions.services import Services
-from printworks.store.console.watching import WatchedFacts, read_facts
 from printworks.store.engine.database import find_outages
+from printworks.store.views.console.watching import WatchedFacts, read_facts
 from printworks.watch.metrics import list_counted, list_facts, show_database, show_disks
 from printworks.watch.shared_counts import list_counts
 

@@ -17,7 +17,7 @@ from prometheus_client.core import (
 from printworks import __version__
 from printworks.rules.heartbeats import is_alive
 from printworks.settings import Settings, is_in_s3
-from printworks.store.console.watching import WatchedFacts
+from printworks.store.views.console.watching import WatchedFacts
 from printworks.watch.counts import (
     CONNECTIONS_OPEN,
     JOB_BOUNDS,

@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 
 from printworks.actions.services import Services
-from printworks.store.console.watching import WatchedFacts, read_facts
+from printworks.store.views.console.watching import WatchedFacts, read_facts
 from printworks.watch.counts import (
     REQUEST_BOUNDS,
     SavedCounts,

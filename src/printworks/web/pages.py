@@ -23,7 +23,7 @@ from printworks.dashboard.site.rate_limits import refuse_too_many
 from printworks.dashboard.site.rendering import ENGLISH, Link, Message, render_message
 from printworks.files.errors import FilesUnavailable
 from printworks.language.words import Words, mark
-from printworks.store.brand.watch import BrandWatch
+from printworks.store.accounts.brand_watch import BrandWatch
 from printworks.store.engine.outages import is_outage
 from printworks.watch.counts import PAGES, Counts
 from printworks.web.clients import find_client

@@ -10,8 +10,8 @@ import msgspec
 from printworks.rules.orders import OrderStatus, Payment, Permissions
 from printworks.rules.reasons import write_reasons
 from printworks.store.images.images import Images
-from printworks.store.labs.shipments import Shipments
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import Shipments
 from printworks.wire.links import Links
 from printworks.wire.shipments import ShipmentOut, ShippingInfoOut
 from printworks.wire.timestamps import show_timestamp

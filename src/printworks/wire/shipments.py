@@ -5,7 +5,7 @@ from typing import Self
 import msgspec
 
 from printworks.rules.production import SENT
-from printworks.store.labs.shipments import Shipment
+from printworks.store.orders.shipments import Shipment
 from printworks.wire.timestamps import show_timestamp
 
 

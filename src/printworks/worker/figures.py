@@ -1,7 +1,7 @@
 """Stores the figures of days that are over, so that charts need not count them again."""
 
-from printworks.store.console.figures import sum_days_over
 from printworks.store.queue.jobs import Job
+from printworks.store.views.console.figures import sum_days_over
 from printworks.worker.context import Context
 
 

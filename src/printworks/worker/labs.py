@@ -25,13 +25,13 @@ from printworks.rules.jobs import JobKind, PermanentFailure, RetryLater
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.settings import BadSetting
+from printworks.store.accounts.brand import StoredBrand, read_brand
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.brand.brand import StoredBrand, read_brand
 from printworks.store.images.images import list_images
 from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.images.pictures import print_key, proof_key
-from printworks.store.labs.shipments import Shipment, get_shipment
 from printworks.store.orders.orders import get_order
+from printworks.store.orders.shipments import Shipment, get_shipment
 from printworks.store.queue.jobs import Job, forget_job
 from printworks.worker.loop import Context
 from printworks.worker.resources import OUTAGE_WAIT, Resources, infrastructure_errors

@@ -17,8 +17,8 @@ from printworks.mail.messages import BadRecipient
 from printworks.mail.transport import MailRefused, MailUnavailable
 from printworks.rules.jobs import PermanentFailure
 from printworks.rules.mail import MailKind, MailState
+from printworks.store.accounts.brand import read_brand
 from printworks.store.accounts.people import get_person
-from printworks.store.brand.brand import read_brand
 from printworks.store.mail.mails import Mail, end_mail, find_mail, note_error
 from printworks.store.queue.jobs import Job
 from printworks.worker.context import Completion, Context

@@ -23,20 +23,20 @@ from printworks.store.accounts.forms import (
 from printworks.store.accounts.idempotency import purge_idempotency_keys
 from printworks.store.accounts.invitations import purge_invitations
 from printworks.store.accounts.passkeys import purge_challenges
+from printworks.store.accounts.privacy.sweeps import record_sweep
 from printworks.store.accounts.requests import purge_requests
 from printworks.store.accounts.sessions import purge_sessions
 from printworks.store.accounts.tries import purge_tries
 from printworks.store.callbacks.callbacks import purge_attempts
-from printworks.store.home.news import purge_news
 from printworks.store.images.packing_slips import purge_packing_slips
 from printworks.store.images.pictures import purge_pictures
 from printworks.store.issues.photos import purge_photos
 from printworks.store.mail.mails import end_late_mails, purge_mails
 from printworks.store.money.cards import purge_setups
 from printworks.store.orders.lots import purge_lots
-from printworks.store.privacy.sweeps import record_sweep
 from printworks.store.queue.jobs import Job, purge_jobs
-from printworks.store.transfer.holds import find_hold
+from printworks.store.tables.transfer.holds import find_hold
+from printworks.store.views.home.news import purge_news
 from printworks.worker.context import Context, Handler
 from printworks.worker.resources import infrastructure_errors
 

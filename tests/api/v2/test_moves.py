@@ -7,9 +7,9 @@ from sqlalchemy import select
 
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
-from printworks.store.console.jobs import list_jobs
 from printworks.store.engine.database import Database
 from printworks.store.tables import payment_requests
+from printworks.store.views.console.jobs import list_jobs
 from tests.api.client import Client
 from tests.api.images import move
 from tests.api.production import hear_of

@@ -6,7 +6,7 @@ import pytest
 
 from printworks.catalogue.opening import open_catalogue
 from printworks.store.engine.database import Database
-from printworks.store.labs.shipments import list_shipments
+from printworks.store.orders.shipments import list_shipments
 from tests.api.client import Client
 from tests.api.v2.shop import add, create, see, seen, set_status
 

@@ -17,8 +17,8 @@ from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.production import LabState
 from printworks.settings import Settings
 from printworks.store.engine.database import Database
-from printworks.store.labs.shipments import get_shipment, list_shipments
 from printworks.store.orders.orders import get_any_order_to_change
+from printworks.store.orders.shipments import get_shipment, list_shipments
 from printworks.store.tables import jobs, orders
 from printworks.store.tables import shipments as shipments_table
 from printworks.web.app import build_app

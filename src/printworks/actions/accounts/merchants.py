@@ -176,7 +176,8 @@ def hint_of(key: str) -> str:
 
 
 def _insert_key(work: Work, limits: KeyLimits, valid_for: timedelta | None = None) -> str:
-    key = f"pw_{work.environment}_{secrets.token_urlsafe(32)}"
+    # Without hyphens: a command that is given the end of a key would read it as an option.
+    key = f"pw_{work.environment}_{secrets.token_urlsafe(32).replace('-', '_')}"
     end = None if valid_for is None else work.real_now + valid_for
     insert_key(work.db, work.merchant.id, key, limits, now=work.real_now, expires_at=end)
     return key

@@ -34,8 +34,8 @@ from printworks.rules.sizing import check_position
 from printworks.store.images import images as store
 from printworks.store.images.images import Image, NewImage
 from printworks.store.images.pictures import print_key, shown_keys
-from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import Order, get_order_to_change, update_order
+from printworks.store.orders.shipments import list_shipments
 from printworks.store.queue.jobs import is_enqueued
 
 FILE_ALREADY_SENT: Final = "Another request is already sending the file of this image."

@@ -12,8 +12,8 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.reasons import Reason, ReasonCode, add_reason
 from printworks.store.images.images import list_images
 from printworks.store.images.packing_slips import PackingSlip, update_packing_slip
-from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import get_order_to_change, update_order
+from printworks.store.orders.shipments import list_shipments
 
 
 def record_packing_slip_status(work: Work, slip: PackingSlip, facts: Mapping[str, Any]) -> bool:

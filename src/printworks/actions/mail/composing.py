@@ -17,8 +17,8 @@ from printworks.rules.languages import Language
 from printworks.rules.mail import NOTICES, WITH_LINK, MailFacts, MailKind
 from printworks.rules.orders import Payment
 from printworks.settings import Settings
+from printworks.store.accounts.brand import read_brand
 from printworks.store.accounts.secrets import about_mail, get_link_key
-from printworks.store.brand.brand import read_brand
 from printworks.store.mail.choices import hash_recipient
 from printworks.store.mail.mails import Mail
 from printworks.store.mail.settings import read_mail_settings

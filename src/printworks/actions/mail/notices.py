@@ -22,11 +22,11 @@ from printworks.store.accounts.merchants import get_merchant
 from printworks.store.accounts.shops import get_shop
 from printworks.store.callbacks.deliveries import Delivery
 from printworks.store.engine.rows import group_by
-from printworks.store.labs.shipments import Shipment
 from printworks.store.mail.choices import has_refused, hash_recipient, list_readers
 from printworks.store.mail.notices import add_notices, take_notices
 from printworks.store.mail.settings import read_mail_settings
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import Shipment
 
 
 def notify(

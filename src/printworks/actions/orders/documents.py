@@ -12,9 +12,9 @@ from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.images.pictures import get_picture, mockup_key, proof_key
 from printworks.store.issues.issues import list_issues, list_remarks
 from printworks.store.issues.photos import list_photos
-from printworks.store.labs.shipments import list_shipments
 from printworks.store.money.payments import list_requests_of_order
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import list_shipments
 
 _MOST_PAYMENTS: Final = 100
 

@@ -4,8 +4,8 @@ from printworks.actions.work import Work
 from printworks.rules.events import OrderMoved, ShipmentFact
 from printworks.rules.orders import OrderStatus, check_move
 from printworks.rules.production import DROPPED, SENT
-from printworks.store.labs.shipments import Shipments
 from printworks.store.orders.orders import Order, update_order
+from printworks.store.orders.shipments import Shipments
 
 
 def move_order(

@@ -26,9 +26,9 @@ from printworks.rules.reasons import ReasonCode, drop_reasons
 from printworks.store.images.images import clear_prices_to_user
 from printworks.store.images.packing_slips import drop_packing_slip, set_packing_slip
 from printworks.store.issues.issues import is_compensated
-from printworks.store.labs.shipments import drop_planned, list_shipments
 from printworks.store.orders import orders as store
 from printworks.store.orders.orders import NewOrder, Order
+from printworks.store.orders.shipments import drop_planned, list_shipments
 from printworks.store.queue.jobs import cancel_jobs_of_order
 
 # What the price of an order and its labs depend on.

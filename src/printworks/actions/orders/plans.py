@@ -12,7 +12,7 @@ from printworks.actions.production.routing import RoutingTerms, make_shipments, 
 from printworks.actions.work import Work
 from printworks.rules.routing.model import Routed
 from printworks.store.engine.database import Database
-from printworks.store.labs.shipments import (
+from printworks.store.orders.shipments import (
     NewShipment,
     WholeOrder,
     get_whole_order,

@@ -12,10 +12,10 @@ from printworks.actions.work import SystemWork, Work
 from printworks.rules.quotes import explain_new_price, keeps_quote
 from printworks.store.engine.database import Database
 from printworks.store.images.images import Images, ItemSum
-from printworks.store.labs.shipments import WholeOrder
 from printworks.store.money.sellers import find_tax_parties
 from printworks.store.orders import quotes as store
 from printworks.store.orders.orders import Order, get_order_to_change
+from printworks.store.orders.shipments import WholeOrder
 
 # Renewed in one transaction, so that no other writer waits for long.
 _STORED_TOGETHER: Final = 50

@@ -23,9 +23,9 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import is_on_account, may_owe
 from printworks.store.images.images import list_images, sum_items
 from printworks.store.issues.issues import is_compensated
-from printworks.store.labs.shipments import Shipments, list_shipments
 from printworks.store.money.ledger import lock_books, read_credit_limit
 from printworks.store.orders.orders import Order, update_order
+from printworks.store.orders.shipments import Shipments, list_shipments
 
 # Not the country: another one may have other products.
 CHANGEABLE: Final = frozenset(

@@ -8,8 +8,8 @@ from printworks.rules.parcels import may_follow
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.accounts.shops import Shop, get_shop
 from printworks.store.images.images import Image, list_images_to_show
-from printworks.store.labs.shipments import Shipment, list_shipments
 from printworks.store.orders.orders import Order, get_followed_order
+from printworks.store.orders.shipments import Shipment, list_shipments
 
 
 class TrackedOrder(msgspec.Struct, frozen=True, kw_only=True):

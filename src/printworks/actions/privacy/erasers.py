@@ -10,10 +10,10 @@ from typing import Final, TypeAlias
 from printworks.actions.work import Work
 from printworks.rules.privacy import ORDER_FIELDS, Subject
 from printworks.rules.reasons import blank_reasons
+from printworks.store.accounts.privacy import erasers as store
+from printworks.store.accounts.privacy.erasers import Erased
 from printworks.store.images.packing_slips import drop_packing_slip, find_packing_slip
 from printworks.store.orders.orders import Order, update_order
-from printworks.store.privacy import erasers as store
-from printworks.store.privacy.erasers import Erased
 from printworks.wire.erasing import blank_answer
 
 Eraser: TypeAlias = Callable[[Work, Order], Erased]

@@ -19,12 +19,8 @@ from printworks.rules.privacy import (
     find_obstacle,
     read_asked_by,
 )
-from printworks.store.issues.issues import list_issues
-from printworks.store.labs.shipments import list_every_shipment
-from printworks.store.money.payments import list_requests_of_order
-from printworks.store.orders.orders import Order
-from printworks.store.privacy.erasers import is_being_paid
-from printworks.store.privacy.erasures import (
+from printworks.store.accounts.privacy.erasers import is_being_paid
+from printworks.store.accounts.privacy.erasures import (
     Erasure,
     find_unfinished,
     get_erasure,
@@ -32,6 +28,10 @@ from printworks.store.privacy.erasures import (
     list_waiting,
     update_erasure,
 )
+from printworks.store.issues.issues import list_issues
+from printworks.store.money.payments import list_requests_of_order
+from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import list_every_shipment
 
 _MOST_PAYMENTS: Final = 100
 # Erasures that wait because of an issue or a payment are looked at again with every sweep.

@@ -16,7 +16,7 @@ from printworks.errors import BadInput
 from printworks.files.archives import ArchiveWriter, write_zip
 from printworks.files.store import Files
 from printworks.store.accounts.merchants import get_merchant
-from printworks.store.console.orders import get_any_order
+from printworks.store.views.console.orders import get_any_order
 
 # One person rarely has more; whoever does is exported in several parts.
 MOST_ORDERS: Final = 200

@@ -6,9 +6,9 @@ from printworks.actions.privacy.erasing import erase_subjects
 from printworks.actions.work import SystemWork
 from printworks.rules.jobs import JobKind
 from printworks.rules.privacy import ADDRESS_SUBJECTS
+from printworks.store.accounts.privacy.erasers import erase_proofs
+from printworks.store.accounts.privacy.sweeps import list_old_proofs, list_old_recipients
 from printworks.store.orders.orders import increase_version
-from printworks.store.privacy.erasers import erase_proofs
-from printworks.store.privacy.sweeps import list_old_proofs, list_old_recipients
 
 
 def erase_old_recipients(system: SystemWork, *, before: datetime, limit: int) -> int:

@@ -6,8 +6,8 @@ from printworks.actions.work import Work
 from printworks.errors import WrongState
 from printworks.rules.events import OrderHeld, OrderReleased
 from printworks.store.images.images import list_images
-from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import Order, update_order
+from printworks.store.orders.shipments import list_shipments
 
 
 def hold_order(work: Work, order: Order, *, reason: str | None = None) -> Order:

@@ -16,11 +16,11 @@ from printworks.imaging.manifest import Manifest
 from printworks.labs.documents import Address, Customs, JobDocument, JobFile, JobItem, JobService
 from printworks.rules.customs import crosses_customs, find_declared_value
 from printworks.rules.images import ImageStatus
-from printworks.store.brand.brand import read_brand
+from printworks.store.accounts.brand import read_brand
 from printworks.store.images.images import Image, Images
 from printworks.store.images.packing_slips import PackingSlip
-from printworks.store.labs.shipments import Shipment, list_decisions
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import Shipment, list_decisions
 
 _read_manifest: Final = reader_of(Manifest)
 

@@ -8,8 +8,8 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.production import DROPPED
 from printworks.rules.routing.model import Routed
 from printworks.store.images.images import list_images
-from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import list_shipments
 
 
 def check_lab_of_key(work: Work, order: Order, ready: ReadyRouting | None = None) -> None:

@@ -32,9 +32,9 @@ from printworks.rules.production import OPEN, SENT, LabState, is_news
 from printworks.rules.reasons import Reason, ReasonCode, add_reason, drop_reasons
 from printworks.rules.routing.model import Routed, Routing
 from printworks.store.accounts.merchants import get_merchant
-from printworks.store.console.orders import get_any_order
 from printworks.store.images.images import list_images
-from printworks.store.labs.shipments import (
+from printworks.store.orders.orders import Order, update_order
+from printworks.store.orders.shipments import (
     Shipment,
     Shipments,
     count_backlog,
@@ -43,7 +43,7 @@ from printworks.store.labs.shipments import (
     list_shipments,
     update_shipment,
 )
-from printworks.store.orders.orders import Order, update_order
+from printworks.store.views.console.orders import get_any_order
 
 # No longer true of a shipment that is dispatched or offered again.
 _AT_LABS: Final = frozenset({ReasonCode.SHIPMENT_FAILED, ReasonCode.SHIPMENT_HELD})

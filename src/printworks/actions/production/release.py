@@ -26,7 +26,8 @@ from printworks.rules.reasons import UNPAID, drop_reasons
 from printworks.rules.routing.model import Routed, Routing
 from printworks.store.images.images import Image, Images
 from printworks.store.images.packing_slips import find_packing_slip
-from printworks.store.labs.shipments import (
+from printworks.store.orders.orders import Order, get_any_order_to_change
+from printworks.store.orders.shipments import (
     Decision,
     Shipment,
     Shipments,
@@ -37,7 +38,6 @@ from printworks.store.labs.shipments import (
     offer_shipments,
     update_shipment,
 )
-from printworks.store.orders.orders import Order, get_any_order_to_change
 
 
 def print_name(image_id: int) -> str:

@@ -36,8 +36,8 @@ from printworks.rules.routing.model import (
 )
 from printworks.rules.routing.routing import route
 from printworks.store.images.images import Images
-from printworks.store.labs.shipments import NewShipment, Shipment
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import NewShipment, Shipment
 
 # Routing calculates in thousandths of a penny or cent: a print costs only a few pence, and
 # rounding each price would let the wrong lab win.
@@ -104,7 +104,7 @@ def use_ready(
     return ready.routing if ready is not None and ready.is_for(work, order) else choose()
 
 
-class Delivery(NamedTuple):
+class DeliveryTerms(NamedTuple):
     """Where an order goes and how, and where it should be printed."""
 
     country: str
@@ -124,12 +124,12 @@ def lab_rules_of(lab: Lab | None) -> LabRules:
     )
 
 
-def find_delivery(order: Order) -> Delivery | None:
+def find_delivery(order: Order) -> DeliveryTerms | None:
     """Return how an order travels; None while it has no destination."""
     country = order.destination_country
     if country is None:
         return None
-    return Delivery(country, order.shipping_method, order.is_tracked, order.print_country)
+    return DeliveryTerms(country, order.shipping_method, order.is_tracked, order.print_country)
 
 
 def list_wanted(images: Images, country: str, catalogue: Catalogue) -> list[RoutedProduct]:
@@ -155,7 +155,10 @@ def route_order(order: Order, images: Images, terms: RoutingTerms) -> Routing | 
 
 
 def price_shipping(
-    wanted: Sequence[RoutedProduct], catalogue: Catalogue, delivery: Delivery, currency: Currency
+    wanted: Sequence[RoutedProduct],
+    catalogue: Catalogue,
+    delivery: DeliveryTerms,
+    currency: Currency,
 ) -> int:
     """Return what merchants pay for sending products, whichever labs print them."""
     rates = _find_rates(wanted, catalogue, delivery)
@@ -163,7 +166,7 @@ def price_shipping(
 
 
 def _find_rates(
-    wanted: Sequence[RoutedProduct], catalogue: Catalogue, delivery: Delivery
+    wanted: Sequence[RoutedProduct], catalogue: Catalogue, delivery: DeliveryTerms
 ) -> list[tuple[ShippingRate, int]]:
     """Return the rate that is charged for each band, with the copies in it."""
     copies = Counter[str]()
@@ -178,7 +181,7 @@ def _find_rates(
 
 
 def route_products(
-    wanted: Sequence[RoutedProduct], terms: RoutingTerms, delivery: Delivery
+    wanted: Sequence[RoutedProduct], terms: RoutingTerms, delivery: DeliveryTerms
 ) -> Routing:
     """Choose labs for products that are sold to a country."""
     items = [

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from printworks.labs.connector import LabConnector
 from printworks.rules.production import read_job_number
-from printworks.store.labs.shipments import find_job_names
+from printworks.store.orders.shipments import find_job_names
 
 _AT_ONCE: Final = 500
 

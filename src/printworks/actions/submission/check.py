@@ -32,10 +32,10 @@ from printworks.rules.submission import (
     find_general_errors,
 )
 from printworks.store.images.images import Image, list_images
-from printworks.store.labs.shipments import WholeOrder, list_shipments
 from printworks.store.money.ledger import read_books, read_credit_limit
 from printworks.store.money.payments import get_card
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import WholeOrder, list_shipments
 
 NO_CHECKOUT: Final = "Recipients cannot pay here; set `payment` to InvoiceMe."
 

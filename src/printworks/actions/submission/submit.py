@@ -20,10 +20,10 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, Payment, check_move
 from printworks.rules.payments import is_on_account
 from printworks.rules.reasons import UNPAID, drop_reasons
-from printworks.store.labs.shipments import get_whole_order
 from printworks.store.money.ledger import lock_books
 from printworks.store.money.payments import PaymentRequest, get_card
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import get_whole_order
 
 
 def prepare_submission(work: Work, order_id: int) -> ReadySubmission | None:

@@ -13,7 +13,7 @@ from printworks.api.v2 import catalogue, countries, issues, logs, orders, photos
 from printworks.errors import BadInput, NotFound, ServiceError, ServiceUnavailable, WrongState
 from printworks.rules.images import MOST_IN_BATCH
 from printworks.rules.orders import OrderStatus
-from printworks.store.orders.orders import mark_order, mark_settled
+from printworks.store.orders.marks import mark_order, mark_settled
 from printworks.wire.images import FillImage
 from printworks.wire.orders import SetStatus
 from printworks.wire.v2.answers import DoneOut, PaymentRequired, WrongCredentials

@@ -21,9 +21,9 @@ from printworks.api.orders import (
 from printworks.errors import BadInput, NotSold, WrongState
 from printworks.rules.orders import OrderStatus, check_change
 from printworks.store.engine.rows import ROWS_AT_ONCE
-from printworks.store.orders import orders as store
 from printworks.store.orders import pages
 from printworks.store.orders.filters import OrderFilter
+from printworks.store.orders.marks import mark_order, mark_settled
 from printworks.store.orders.orders import Order
 from printworks.store.orders.whole_orders import complete_orders, list_some_orders
 from printworks.wire.orders import SetStatus, ShownOrder
@@ -41,7 +41,7 @@ _MOVES: Final = Moves(DoneOut, PaymentRequired.of, needs_recipient=False)
 def get_order(call: Call) -> Marked:
     """Get one order."""
     shown = get_shown_order(call)
-    return Marked(shape_order(call, shown), call.links.mark(store.mark_order(shown.order)))
+    return Marked(shape_order(call, shown), call.links.mark(mark_order(shown.order)))
 
 
 def shape_order(call: Call, shown: ShownOrder) -> OrderOut:
@@ -113,7 +113,7 @@ def get_submission_status(call: Call) -> Marked:
     shown = SubmissionStatusOut.of(
         whole.order.id, status.errors, status.findings, status.refusal, call.work.catalogue
     )
-    return Marked(shown, call.links.mark(store.mark_settled(whole.order)))
+    return Marked(shown, call.links.mark(mark_settled(whole.order)))
 
 
 def set_status(call: Call) -> Any:

@@ -10,8 +10,8 @@ from printworks.api.endpoints import (
     POST,
     PUT,
     ApiFamily,
-    Download,
     Endpoint,
+    FileAnswer,
     QueryParameter,
 )
 from printworks.api.orders import prepare_move
@@ -28,7 +28,7 @@ from printworks.api.v3 import (
 from printworks.errors import BadInput, NotFound, ServiceUnavailable, StillRunning, WrongState
 from printworks.rules.images import MOST_IN_BATCH
 from printworks.rules.orders import OrderStatus
-from printworks.store.orders.orders import mark_order, mark_settled
+from printworks.store.orders.marks import mark_order, mark_settled
 from printworks.wire.images import FillImage
 from printworks.wire.orders import SetStatus
 from printworks.wire.v3.callbacks import DeliveryOut, EventListOut, ReplayCallbacks, ReplayOut
@@ -197,7 +197,7 @@ ENDPOINTS: Final = (
     GET(
         "/invoices/{number}/pdf",
         invoices.download_invoice,
-        shows=Download,
+        shows=FileAnswer,
         refuses=(NotFound,),
     ),
     GET("/sandbox/clock", sandbox.get_clock, shows=Envelope[ClockOut], sandbox_only=True),

@@ -5,10 +5,10 @@ from typing import Final
 from sqlalchemy import Connection
 
 from printworks.actions.brand import read_paper_brand
-from printworks.api.endpoints import Call, Download, Unfinished
+from printworks.api.endpoints import Call, FileAnswer, Unfinished
 from printworks.invoices.files import MEDIA_TYPES, InvoiceForm, name_file, write_file
 from printworks.rules.invoices import Invoice
-from printworks.store.brand.brand import read_brand
+from printworks.store.accounts.brand import read_brand
 from printworks.store.engine.rows import cut_page
 from printworks.store.money import invoices as store
 from printworks.wire.reading import read_parameter
@@ -49,8 +49,8 @@ def download_invoice(call: Call) -> Unfinished[bytes]:
     def print_pdf() -> bytes:
         return write_file(invoice, form, read_paper_brand(stored, call.services.files))
 
-    def answer(_: Connection, content: bytes) -> Download:
-        return Download(MEDIA_TYPES[form], name_file(invoice, form), content)
+    def answer(_: Connection, content: bytes) -> FileAnswer:
+        return FileAnswer(MEDIA_TYPES[form], name_file(invoice, form), content)
 
     return Unfinished(print_pdf, answer)
 

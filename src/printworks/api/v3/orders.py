@@ -18,15 +18,15 @@ from printworks.api.orders import (
 )
 from printworks.rules.orders import OrderStatus, check_change
 from printworks.store.images.images import Image, list_images_of_page
-from printworks.store.labs.shipments import Shipment, WholeOrder, list_shipments_of_page
-from printworks.store.orders import orders as store
 from printworks.store.orders import pages
 from printworks.store.orders.filters import (
     EVERY_ORDER,
     count_filtered_orders,
     list_filtered_orders,
 )
+from printworks.store.orders.marks import mark_order, mark_settled
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import Shipment, WholeOrder, list_shipments_of_page
 from printworks.store.orders.whole_orders import complete_orders
 from printworks.wire.orders import SetStatus, ShownOrder
 from printworks.wire.reading import read
@@ -47,7 +47,7 @@ _MOVES: Final = Moves(lambda: Envelope(Nothing()), PaymentRequired.of, needs_rec
 def get_order(call: Call) -> Marked:
     """Get one order."""
     shown = get_shown_order(call)
-    return Marked(_show(call, shown), call.links.mark(store.mark_order(shown.order)))
+    return Marked(_show(call, shown), call.links.mark(mark_order(shown.order)))
 
 
 def _show(call: Call, shown: ShownOrder) -> Envelope[OrderOut]:
@@ -112,7 +112,7 @@ def get_submission_status(call: Call) -> Marked:
     whole = get_planned_order(call.work, call.services.database, call.number("id"))
     status = check_whole(call.work, whole)
     shown = SubmissionStatusOut.of(whole.order.id, status.errors, status.findings, status.refusal)
-    return Marked(Envelope(shown), call.links.mark(store.mark_settled(whole.order)))
+    return Marked(Envelope(shown), call.links.mark(mark_settled(whole.order)))
 
 
 def set_status(call: Call) -> Any:

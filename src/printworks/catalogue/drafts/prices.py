@@ -17,7 +17,7 @@ _AMOUNT: Final = re.compile(r"(\d{1,7})(?:[.,](\d{1,2}))?")
 MOST_LINES: Final = 50_000
 
 
-class PriceLine(NamedTuple):
+class PriceTableLine(NamedTuple):
     """A line of the table: the number it has there, and what it says."""
 
     number: int
@@ -40,7 +40,7 @@ class BadLine(NamedTuple):
 class PriceTable(NamedTuple):
     """What a table would change, and what is wrong with it."""
 
-    changes: Sequence[PriceLine]
+    changes: Sequence[PriceTableLine]
     bad: Sequence[BadLine]
     unchanged: int
 
@@ -68,7 +68,7 @@ def write_prices(draft: Draft) -> str:
 def read_prices(text: str, draft: Draft) -> PriceTable:
     """Read a table of prices, and compare it with a draft."""
     reader = _LineReader(draft)
-    changes: list[PriceLine] = []
+    changes: list[PriceTableLine] = []
     bad: list[BadLine] = []
     unchanged = 0
     for number, cells in _list_lines(text):
@@ -113,7 +113,7 @@ class _LineReader:
         self._currencies = [str(each) for each in draft.read_value("currencies") or ()]
         self._seen: dict[tuple[str, str], int] = {}
 
-    def read(self, number: int, cells: Mapping[str, str]) -> PriceLine:
+    def read(self, number: int, cells: Mapping[str, str]) -> PriceTableLine:
         """Return what a line says, or raise a `Mistake`."""
         product = self._products.get(cells["sku"].casefold())
         if product is None:
@@ -129,7 +129,7 @@ class _LineReader:
         if earlier != number:
             raise Mistake(f"The price of {product.sku} in {name} is on line {earlier} already.")
         before = product.values.get("price", {}).get(name)
-        return PriceLine(number, product.sku, name, _read_amount(cells["price"]), before)
+        return PriceTableLine(number, product.sku, name, _read_amount(cells["price"]), before)
 
 
 def _read_amount(text: str) -> int:

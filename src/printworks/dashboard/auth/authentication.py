@@ -53,7 +53,7 @@ class SignInBlocked(BadInput):
     """There were too many tries for this address; the page says what else can be done."""
 
 
-class Credentials(NamedTuple):
+class SignInCredentials(NamedTuple):
     """What somebody enters at the sign-in page."""
 
     realm: Realm
@@ -63,7 +63,7 @@ class Credentials(NamedTuple):
     recovery_code: str
 
     @classmethod
-    def of(cls, realm: Realm, sent: Sent) -> "Credentials":
+    def of(cls, realm: Realm, sent: Sent) -> "SignInCredentials":
         """Read the form; what cannot be an address is one that nobody has."""
         try:
             email = read_email(sent.text("email"))
@@ -99,7 +99,7 @@ class Authentication:
         self._services = services
         self._devices = devices
 
-    def authenticate(self, request: Request, entered: Credentials) -> Authenticated:
+    def authenticate(self, request: Request, entered: SignInCredentials) -> Authenticated:
         """Return the person with this password; a failure takes the same time for any address."""
         with self._services.passwords.place() as hashing:
             with self._services.database.reading() as db:
@@ -139,7 +139,9 @@ class Authentication:
         address = request.client.host if request.client else ""
         log.warning("sign-in failed", reason=reason, realm=realm, address=address, **facts)
 
-    def _count(self, request: Request, person: Person | None, entered: Credentials) -> _Allowed:
+    def _count(
+        self, request: Request, person: Person | None, entered: SignInCredentials
+    ) -> _Allowed:
         """Count a try, or refuse it, for an address that is known or not."""
         with self._services.database.writing() as db:
             work = self._services.system_work(db)
@@ -162,7 +164,7 @@ class Authentication:
         raise SignInBlocked(describe_block(wait))
 
     def _check_second_factor(
-        self, person: Person, entered: Credentials, allowed: _Allowed
+        self, person: Person, entered: SignInCredentials, allowed: _Allowed
     ) -> Authenticated:
         found = Authenticated(person, max(allowed.number - 1, 0))
         if allowed.is_recovered:
@@ -190,7 +192,7 @@ class Authentication:
             return has_any(db, person)
 
     def _note_failure(
-        self, request: Request, person: Person | None, entered: Credentials, allowed: _Allowed
+        self, request: Request, person: Person | None, entered: SignInCredentials, allowed: _Allowed
     ) -> None:
         address = request.client.host if request.client else ""
         facts = {"person": person.id if person else None, "tries": allowed.number}

@@ -24,8 +24,8 @@ from printworks.dashboard.auth.attempts import SignInAttempt
 from printworks.dashboard.auth.authentication import (
     Authentication,
     CodeNeeded,
-    Credentials,
     SignInBlocked,
+    SignInCredentials,
 )
 from printworks.dashboard.auth.devices import Devices
 from printworks.dashboard.auth.forgotten_passwords import FORGOTTEN_PATHS, ForgottenPasswords
@@ -70,7 +70,7 @@ _AT_ONCE: Final = 8
 _FORMS_AT_ONCE: Final = 24
 
 
-class _Entry(msgspec.Struct, frozen=True):
+class _LetIn(msgspec.Struct, frozen=True):
     """Who is let in, and how."""
 
     person: Person
@@ -195,9 +195,9 @@ class SignInPages:
     def _sign_in(self, realm: Realm, attempt: SignInAttempt) -> Response:
         if attempt.sent.text("passkey"):
             return self._sign_in_with_passkey(realm, attempt)
-        entered = Credentials.of(realm, attempt.sent)
+        entered = SignInCredentials.of(realm, attempt.sent)
         found = self._authentication.authenticate(attempt.request, entered)
-        entry = _Entry(found.person, "sign-in", is_strong=found.is_strong, failures=found.failures)
+        entry = _LetIn(found.person, "sign-in", is_strong=found.is_strong, failures=found.failures)
         try:
             with self._services.database.writing() as db:
                 self._authentication.let_in(self._services.system_work(db), found)
@@ -214,13 +214,13 @@ class SignInPages:
             used = self._passkeys.read_sign_in(realm, whose, attempt.sent.text("passkey"))
             with self._services.database.writing() as db:
                 self._authentication.let_in_with_passkey(db, used)
-                entry = _Entry(used.person, "sign-in-with-passkey", is_strong=True)
+                entry = _LetIn(used.person, "sign-in-with-passkey", is_strong=True)
                 return self._let_in(db, attempt, entry)
         except BadInput:
             self._authentication.log_failure(attempt.request, realm, "passkey refused")
             raise
 
-    def _let_in(self, db: Connection, attempt: SignInAttempt, entry: _Entry) -> Response:
+    def _let_in(self, db: Connection, attempt: SignInAttempt, entry: _LetIn) -> Response:
         request, person = attempt.request, entry.person
         if person.merchant_id is not None:
             check_not_closed(get_merchant(db, person.merchant_id).state)
@@ -266,7 +266,7 @@ class SignInPages:
                 password_hash=password_hash,
                 currency=currency,
             )
-            return self._let_in(db, attempt, _Entry(person, "sign-up", onwards=HOMES[person.realm]))
+            return self._let_in(db, attempt, _LetIn(person, "sign-up", onwards=HOMES[person.realm]))
 
     def _find_invitation(self, attempt: SignInAttempt) -> Invitation | None:
         token = attempt.request.path_params["token"]
@@ -319,7 +319,7 @@ class SignInPages:
                 # Having the link does not prove having the second factor.
                 self._work_of(db, attempt, person).audit("accept-invitation")
                 return send_on(SIGN_IN_PATHS[person.realm])
-            entry = _Entry(person, "accept-invitation", onwards=HOMES[person.realm])
+            entry = _LetIn(person, "accept-invitation", onwards=HOMES[person.realm])
             return self._let_in(db, attempt, entry)
 
     def _sign_out_endpoint(self, realm: Realm) -> Callable[[Request], Any]:

@@ -22,7 +22,7 @@ from printworks.dashboard.checkout.checkout_view import (
     show_checkout,
 )
 from printworks.dashboard.checkout.payment_status import PaymentCase, PaymentStatus
-from printworks.dashboard.checkout.readers import Reader, find_reader, refuse_unknown_order
+from printworks.dashboard.checkout.readers import RecipientReader, find_reader, refuse_unknown_order
 from printworks.dashboard.checkout.refusals import explain_faults
 from printworks.dashboard.site.forms import Form
 from printworks.dashboard.site.rate_limits import PageLimiter
@@ -45,7 +45,7 @@ def checkout_routes(payments: PaymentStatus) -> Sequence[BaseRoute]:
 class _Found(msgspec.Struct, frozen=True):
     checkout: Checkout
     view: CheckoutView
-    reader: Reader
+    reader: RecipientReader
 
 
 class CheckoutPages:
@@ -142,7 +142,7 @@ class CheckoutPages:
         with self._services.database.reading() as db:
             return find_checkout(self._services.system_work(db), token)
 
-    def _describe(self, checkout: Checkout, reader: Reader) -> CheckoutView:
+    def _describe(self, checkout: Checkout, reader: RecipientReader) -> CheckoutView:
         state = find_state(
             checkout,
             can_pay=self._services.gateway.cards is not None,

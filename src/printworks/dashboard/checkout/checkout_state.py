@@ -14,14 +14,14 @@ from printworks.dashboard.checkout.checkout_view import (
 )
 from printworks.dashboard.checkout.order_view import (
     METHODS,
-    Making,
-    Progress,
+    OrderMaking,
+    OrderProgress,
     describe_progress,
     view_item,
     view_shop,
     write_address,
 )
-from printworks.dashboard.checkout.readers import Reader
+from printworks.dashboard.checkout.readers import RecipientReader
 from printworks.dashboard.checkout.refusals import explain_decline
 from printworks.language.words import Words
 from printworks.rules.merchants import MerchantState
@@ -63,7 +63,11 @@ def _find_open_state(checkout: Checkout, *, can_pay: bool, now: datetime) -> Che
 
 
 def describe_checkout(
-    checkout: Checkout, state: CheckoutState, catalogue: Catalogue, links: Links, reader: Reader
+    checkout: Checkout,
+    state: CheckoutState,
+    catalogue: Catalogue,
+    links: Links,
+    reader: RecipientReader,
 ) -> CheckoutView:
     """Return what the page shows, except for the form token."""
     order, payment, words = checkout.order, checkout.payment, reader.words
@@ -95,11 +99,11 @@ def describe_checkout(
     )
 
 
-def _find_progress(checkout: Checkout, catalogue: Catalogue, words: Words) -> Progress:
+def _find_progress(checkout: Checkout, catalogue: Catalogue, words: Words) -> OrderProgress:
     order, payment = checkout.order, checkout.payment
     images = [item.image for item in checkout.items]
     zone = checkout.shop.profile.time_zone
-    making = Making(order, images, checkout.shipments, catalogue, zone)
+    making = OrderMaking(order, images, checkout.shipments, catalogue, zone)
     begun_at = payment.updated_at if payment else order.updated_at
     return describe_progress(making, words, begun_as=words.say("Paid"), begun_at=begun_at)
 

@@ -9,10 +9,10 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from printworks.dashboard.checkout.order_view import Item, Progress
+from printworks.dashboard.checkout.order_view import Item, OrderProgress
 from printworks.dashboard.checkout.payment_view import REFRESH_AFTER
 from printworks.dashboard.checkout.readers import (
-    Reader,
+    RecipientReader,
     ShopView,
     link_refresh,
     name_facts,
@@ -52,7 +52,7 @@ class TotalRow(msgspec.Struct, frozen=True):
     amount: int
 
 
-class Field(msgspec.Struct, frozen=True, kw_only=True):
+class CheckoutField(msgspec.Struct, frozen=True, kw_only=True):
     """Something that the recipient fills in."""
 
     name: str
@@ -83,7 +83,7 @@ class CheckoutView(msgspec.Struct, frozen=True, kw_only=True):
     address: tuple[str, ...] = ()
     email: str = ""
     country: str = ""
-    fields: tuple[Field, ...] = ()
+    fields: tuple[CheckoutField, ...] = ()
     form_token: str = ""
     # What was wrong with what was sent, if no single field is to blame.
     problem: str = ""
@@ -96,7 +96,7 @@ class CheckoutView(msgspec.Struct, frozen=True, kw_only=True):
     is_refunded: bool = False
     is_back: bool = False
     # How far it is, once it is paid.
-    progress: Progress | None = None
+    progress: OrderProgress | None = None
     # Another one whenever the page would show something else.
     version: str = ""
 
@@ -131,7 +131,7 @@ def make_fields(
     *,
     values: Mapping[str, str] | None = None,
     errors: Mapping[str, str] | None = None,
-) -> tuple[Field, ...]:
+) -> tuple[CheckoutField, ...]:
     """Return what the recipient fills in, with what was typed and what is wrong with it."""
     return tuple(
         msgspec.structs.replace(
@@ -144,32 +144,34 @@ def make_fields(
     )
 
 
-def _list_fields(country: str, words: Words) -> tuple[Field, ...]:
+def _list_fields(country: str, words: Words) -> tuple[CheckoutField, ...]:
     say = words.say
     return (
-        Field(name="recipient_name", label=say("Full name"), autocomplete="name"),
-        Field(name="address1", label=say("Address"), autocomplete="address-line1"),
-        Field(
+        CheckoutField(name="recipient_name", label=say("Full name"), autocomplete="name"),
+        CheckoutField(name="address1", label=say("Address"), autocomplete="address-line1"),
+        CheckoutField(
             name="address2",
             label=say("Flat, building or floor"),
             autocomplete="address-line2",
             is_optional=True,
         ),
-        Field(name="town_or_city", label=say("Town or city"), autocomplete="address-level2"),
-        Field(
+        CheckoutField(
+            name="town_or_city", label=say("Town or city"), autocomplete="address-level2"
+        ),
+        CheckoutField(
             name="state_or_county",
             label=say(_REGIONS.get(country) or "State or region"),
             autocomplete="address-level1",
             is_optional=True,
             is_half=True,
         ),
-        Field(
+        CheckoutField(
             name="postal_code",
             label=say(_POSTCODES.get(country) or "Postal code"),
             autocomplete="postal-code",
             is_half=True,
         ),
-        Field(
+        CheckoutField(
             name="email",
             label=say("E-mail"),
             autocomplete="email",
@@ -183,7 +185,7 @@ def _list_fields(country: str, words: Words) -> tuple[Field, ...]:
 _USUAL: Final = (mark("State or region"), mark("Postal code"))
 
 
-def show_checkout(view: CheckoutView, reader: Reader, request: Request) -> Response:
+def show_checkout(view: CheckoutView, reader: RecipientReader, request: Request) -> Response:
     """Show what is paid for and take what is missing, or say how the order stands."""
     if view.state is CheckoutState.PAID:
         return show_live(reader, request, "recipient/paid.html", view)
@@ -204,7 +206,7 @@ class LiveView(Protocol):
         """Another one whenever the page would show something else."""
 
 
-def show_live(reader: Reader, request: Request, template: str, view: LiveView) -> Response:
+def show_live(reader: RecipientReader, request: Request, template: str, view: LiveView) -> Response:
     """Show a page that looks for news by itself; a look that finds none gets an empty answer."""
     shown = f"{view.version} {reader.words.language}"
     etag = hashlib.blake2s(shown.encode(), digest_size=8).hexdigest()
@@ -214,7 +216,7 @@ def show_live(reader: Reader, request: Request, template: str, view: LiveView) -
     return show_to(reader, template, shop=view.shop, with_script=True, etag=etag, view=view)
 
 
-def _say_unknown(view: CheckoutView, reader: Reader) -> Response:
+def _say_unknown(view: CheckoutView, reader: RecipientReader) -> Response:
     say = reader.words.say
     message = _write(
         view,
@@ -229,7 +231,7 @@ def _say_unknown(view: CheckoutView, reader: Reader) -> Response:
     return show_message_to(reader, message, shop=view.shop, onwards=Onwards(REFRESH_AFTER))
 
 
-def _say_not_ready(view: CheckoutView, reader: Reader) -> Response:
+def _say_not_ready(view: CheckoutView, reader: RecipientReader) -> Response:
     say = reader.words.say
     message = _write(
         view,
@@ -245,7 +247,7 @@ def _say_not_ready(view: CheckoutView, reader: Reader) -> Response:
     return show_message_to(reader, message, shop=view.shop)
 
 
-def _say_cancelled(view: CheckoutView, reader: Reader) -> Response:
+def _say_cancelled(view: CheckoutView, reader: RecipientReader) -> Response:
     say = reader.words.say
     message = _write(
         view,
@@ -259,7 +261,7 @@ def _say_cancelled(view: CheckoutView, reader: Reader) -> Response:
     return show_message_to(reader, message, shop=view.shop)
 
 
-def _say_expired(view: CheckoutView, reader: Reader) -> Response:
+def _say_expired(view: CheckoutView, reader: RecipientReader) -> Response:
     say = reader.words.say
     message = _write(
         view,
@@ -271,7 +273,7 @@ def _say_expired(view: CheckoutView, reader: Reader) -> Response:
     return show_message_to(reader, message, shop=view.shop, status=410)
 
 
-def _say_refund(view: CheckoutView, reader: Reader) -> tuple[str, ...]:
+def _say_refund(view: CheckoutView, reader: RecipientReader) -> tuple[str, ...]:
     say = reader.words.say
     if not view.is_refunded:
         return ()
@@ -285,7 +287,7 @@ def _say_refund(view: CheckoutView, reader: Reader) -> tuple[str, ...]:
     return (say("Your payment is refunded to the original payment method."),)
 
 
-def _send_to_bank(view: CheckoutView, reader: Reader) -> Response:
+def _send_to_bank(view: CheckoutView, reader: RecipientReader) -> Response:
     say = reader.words.say
     message = _write(
         view,
@@ -302,7 +304,7 @@ def _send_to_bank(view: CheckoutView, reader: Reader) -> Response:
 
 def _write(
     view: CheckoutView,
-    reader: Reader,
+    reader: RecipientReader,
     title: str,
     *sentences: str,
     tone: Tone = "",
@@ -313,7 +315,7 @@ def _write(
 
 
 # The states in which there is nothing to do but to read.
-_SAYING: Final[Mapping[CheckoutState, Callable[[CheckoutView, Reader], Response]]] = {
+_SAYING: Final[Mapping[CheckoutState, Callable[[CheckoutView, RecipientReader], Response]]] = {
     CheckoutState.AT_BANK: _send_to_bank,
     CheckoutState.FINDING_OUT: _say_unknown,
     CheckoutState.NOT_READY: _say_not_ready,

@@ -15,8 +15,8 @@ from printworks.rules.orders import ShippingMethod
 from printworks.rules.parcels import Stage, count_parcels, find_stage, is_delivered, is_sent
 from printworks.store.accounts.shops import Shop
 from printworks.store.images.images import Image
-from printworks.store.labs.shipments import Shipment
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import Shipment
 from printworks.wire.links import Links
 
 # What some write where there is no postcode.
@@ -41,7 +41,7 @@ class Item(NamedTuple):
     mockup: str = ""
 
 
-class Step(NamedTuple):
+class OrderStep(NamedTuple):
     """A step on the way of an order."""
 
     text: str
@@ -66,16 +66,16 @@ class Parcel(NamedTuple):
     tracking_url: str
 
 
-class Progress(NamedTuple):
+class OrderProgress(NamedTuple):
     """How far an order is."""
 
     stage: Stage
-    steps: tuple[Step, ...]
+    steps: tuple[OrderStep, ...]
     parcels: tuple[Parcel, ...]
     sent: int
 
 
-class Making(NamedTuple):
+class OrderMaking(NamedTuple):
     """What is known of how an order is made."""
 
     order: Order
@@ -126,8 +126,8 @@ def write_address(order: Order, country: str) -> tuple[str, ...]:
 
 
 def describe_progress(
-    making: Making, words: Words, *, begun_as: str, begun_at: datetime
-) -> Progress:
+    making: OrderMaking, words: Words, *, begun_as: str, begun_at: datetime
+) -> OrderProgress:
     """Return how far an order is; `begun_as` is what its first step is called."""
     states = [shipment.state for shipment in making.shipments]
     stage = find_stage(making.order.status, states)
@@ -155,17 +155,17 @@ def describe_progress(
     )
     reached = list(Stage).index(stage)
     steps = tuple(
-        Step(text, more, is_done=place <= reached, is_now=place == reached)
+        OrderStep(text, more, is_done=place <= reached, is_now=place == reached)
         for place, (text, more) in enumerate(texts)
     )
-    return Progress(stage, steps, parcels, sent)
+    return OrderProgress(stage, steps, parcels, sent)
 
 
-def _local(at: datetime, making: Making) -> date:
+def _local(at: datetime, making: OrderMaking) -> date:
     return at.astimezone(ZoneInfo(making.time_zone)).date()
 
 
-def _write_arrival(making: Making, words: Words) -> str:
+def _write_arrival(making: OrderMaking, words: Words) -> str:
     """Write when the last parcel is expected."""
     if not making.shipments:
         return ""
@@ -180,7 +180,7 @@ def _write_span(first: str, last: str, words: Words) -> str:
     return " \N{EN DASH} ".join(days)
 
 
-def _describe_parcel(making: Making, shipment: Shipment, words: Words, number: int) -> Parcel:
+def _describe_parcel(making: OrderMaking, shipment: Shipment, words: Words, number: int) -> Parcel:
     theirs = [image for image in making.images if image.id in shipment.image_ids]
     url = shipment.tracking_url or ""
     sent, say = is_sent(shipment.state), words.say
@@ -210,7 +210,7 @@ def _name_product(image: Image, catalogue: Catalogue) -> str:
 
 
 def _write_dispatch(
-    making: Making, shipment: Shipment, images: Sequence[Image], words: Words
+    making: OrderMaking, shipment: Shipment, images: Sequence[Image], words: Words
 ) -> str:
     if shipment.shipped_at is not None:
         return words.say("Sent on {day}", day=words.day(_local(shipment.shipped_at, making)))

@@ -7,7 +7,12 @@ from typing import Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.dashboard.checkout.readers import Reader, link_refresh, show_message_to, show_to
+from printworks.dashboard.checkout.readers import (
+    RecipientReader,
+    link_refresh,
+    show_message_to,
+    show_to,
+)
 from printworks.dashboard.checkout.refusals import explain_decline
 from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.rendering import Fact, Link, Message, Onwards, send_on
@@ -97,7 +102,7 @@ _WORDS: Final[Mapping[PaymentState, _PaymentText]] = {
 }
 
 
-def show_payment(view: PaymentView, reader: Reader) -> Response:
+def show_payment(view: PaymentView, reader: RecipientReader) -> Response:
     """Send the payer on to the bank, or say what became of the payment."""
     if view.state is PaymentState.WAITING and view.bank_url and not view.is_expired:
         return send_on(view.bank_url)
@@ -115,7 +120,7 @@ def show_payment(view: PaymentView, reader: Reader) -> Response:
     return show_message_to(reader, message, onwards=Onwards(REFRESH_AFTER) if is_waiting else None)
 
 
-def _link_order(view: PaymentView, reader: Reader) -> Link | None:
+def _link_order(view: PaymentView, reader: RecipientReader) -> Link | None:
     return Link(reader.words.say("View the order"), view.order_page) if view.order_page else None
 
 
@@ -123,7 +128,7 @@ def _is_too_late(view: PaymentView) -> bool:
     return view.is_expired and view.state is PaymentState.WAITING
 
 
-def describe(view: PaymentView | BankView, reader: Reader) -> tuple[Fact, ...]:
+def describe(view: PaymentView | BankView, reader: RecipientReader) -> tuple[Fact, ...]:
     """Return what a payment is for."""
     say = reader.words.say
     return (
@@ -133,7 +138,7 @@ def describe(view: PaymentView | BankView, reader: Reader) -> tuple[Fact, ...]:
     )
 
 
-def show_bank(view: BankView, reader: Reader) -> Response:
+def show_bank(view: BankView, reader: RecipientReader) -> Response:
     """Ask the payer to decide, or say what was decided."""
     say = reader.words.say
     match view.outcome:
@@ -149,7 +154,7 @@ def show_bank(view: BankView, reader: Reader) -> Response:
 
 
 def _show_decision(
-    view: BankView, reader: Reader, tone: Tone, title: str, sentence: str
+    view: BankView, reader: RecipientReader, tone: Tone, title: str, sentence: str
 ) -> Response:
     message = Message(
         heading=reader.words.say("Simulated bank"),
@@ -162,7 +167,7 @@ def _show_decision(
     return show_message_to(reader, message)
 
 
-def show_unreachable_bank(reader: Reader) -> Response:
+def show_unreachable_bank(reader: RecipientReader) -> Response:
     say = reader.words.say
     message = Message(
         heading=say("Simulated bank"),
@@ -173,7 +178,7 @@ def show_unreachable_bank(reader: Reader) -> Response:
     return show_message_to(reader, message, status=503)
 
 
-def show_unknown_payment(reader: Reader) -> Response:
+def show_unknown_payment(reader: RecipientReader) -> Response:
     say = reader.words.say
     message = Message(
         tone="warn",

@@ -15,7 +15,7 @@ from printworks.dashboard.checkout.payment_view import (
     show_unknown_payment,
     show_unreachable_bank,
 )
-from printworks.dashboard.checkout.readers import Reader, find_reader
+from printworks.dashboard.checkout.readers import RecipientReader, find_reader
 from printworks.dashboard.site.forms import Form
 from printworks.dashboard.site.rate_limits import PageLimiter
 from printworks.dashboard.site.rendering import send_on
@@ -110,7 +110,7 @@ class PaymentPages:
         )
 
 
-def _read_by(request: Request, case: PaymentCase) -> Reader:
+def _read_by(request: Request, case: PaymentCase) -> RecipientReader:
     # A merchant does not live where an order goes.
     is_recipient = case.payment.payer is Payer.RECIPIENT
     return find_reader(request, case.order.destination_country if is_recipient else None)

@@ -16,7 +16,7 @@ LANGUAGE: Final = "language"
 _COOKIE: Final = "__Host-printworks-language"
 
 
-class Reader(NamedTuple):
+class RecipientReader(NamedTuple):
     """Somebody at a page: how to write to them, and where they are."""
 
     words: Words
@@ -57,18 +57,20 @@ class ShopView(NamedTuple):
         return "".join(sign for sign in self.telephone if sign.isdigit() or sign == "+")
 
 
-def find_reader(request: Request, country: str | None = None) -> Reader:
+def find_reader(request: Request, country: str | None = None) -> RecipientReader:
     """Find the language of a reader: the one chosen, or that of the browser, or of the country."""
     asked = find_choice(Language, request.query_params.get(LANGUAGE, ""))
     kept = find_choice(Language, request.cookies.get(_COOKIE, ""))
     accepted = request.headers.get("accept-language", "")
     likely = Language.EN if accepted else guess_language(country)
     language = asked or kept or choose_language(accepted, likely)
-    return Reader(Words(language, country or ""), str(request.scope["path"]), asked is not None)
+    return RecipientReader(
+        Words(language, country or ""), str(request.scope["path"]), asked is not None
+    )
 
 
 def show_to(
-    reader: Reader,
+    reader: RecipientReader,
     template: str,
     *,
     shop: ShopView | None = None,
@@ -104,7 +106,7 @@ def show_to(
 
 
 def show_message_to(
-    reader: Reader,
+    reader: RecipientReader,
     message: Message,
     *,
     shop: ShopView | None = None,
@@ -122,7 +124,7 @@ def show_message_to(
     )
 
 
-def refuse_unknown_order(reader: Reader) -> Response:
+def refuse_unknown_order(reader: RecipientReader) -> Response:
     """Return the page for a link that leads nowhere, or no longer."""
     say = reader.words.say
     message = Message(
@@ -133,17 +135,17 @@ def refuse_unknown_order(reader: Reader) -> Response:
     return show_message_to(reader, message, status=404)
 
 
-def name_facts(reader: Reader, shop: str, order: str) -> tuple[Fact, ...]:
+def name_facts(reader: RecipientReader, shop: str, order: str) -> tuple[Fact, ...]:
     """Return what a message is about."""
     say = reader.words.say
     return (Fact(say("Shop"), shop), Fact(say("Order"), order))
 
 
-def link_refresh(reader: Reader) -> Link:
+def link_refresh(reader: RecipientReader) -> Link:
     return Link(reader.words.say("Refresh"), reader.page)
 
 
-def _list_languages(reader: Reader) -> list[LanguageLink]:
+def _list_languages(reader: RecipientReader) -> list[LanguageLink]:
     return [
         LanguageLink(
             language.value,

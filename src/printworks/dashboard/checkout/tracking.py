@@ -12,15 +12,15 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.checkout.checkout_view import show_live
 from printworks.dashboard.checkout.order_view import (
     Item,
-    Making,
-    Progress,
+    OrderMaking,
+    OrderProgress,
     describe_progress,
     view_item,
     view_shop,
     write_address,
 )
 from printworks.dashboard.checkout.readers import (
-    Reader,
+    RecipientReader,
     ShopView,
     find_reader,
     name_facts,
@@ -42,7 +42,7 @@ class TrackingView(NamedTuple):
     order: str
     items: tuple[Item, ...]
     address: tuple[str, ...]
-    progress: Progress
+    progress: OrderProgress
     # Another one whenever the page would show something else.
     version: str
 
@@ -81,12 +81,12 @@ class TrackingPages:
             return find_tracked_order(self._services.system_work(db), order_id), links
 
 
-def show_tracking(view: TrackingView, reader: Reader, request: Request) -> Response:
+def show_tracking(view: TrackingView, reader: RecipientReader, request: Request) -> Response:
     """Show where an order is, and look for news."""
     return show_live(reader, request, "recipient/tracking.html", view)
 
 
-def _say_cancelled(tracked: TrackedOrder, reader: Reader) -> Response:
+def _say_cancelled(tracked: TrackedOrder, reader: RecipientReader) -> Response:
     say, shop = reader.words.say, view_shop(tracked.shop)
     message = Message(
         tone="warn",
@@ -105,11 +105,11 @@ def _name(tracked: TrackedOrder) -> str:
 
 
 def _describe(
-    tracked: TrackedOrder, reader: Reader, catalogue: Catalogue, links: Links
+    tracked: TrackedOrder, reader: RecipientReader, catalogue: Catalogue, links: Links
 ) -> TrackingView:
     order, words = tracked.order, reader.words
     zone = tracked.shop.profile.time_zone
-    making = Making(order, tracked.images, tracked.shipments, catalogue, zone)
+    making = OrderMaking(order, tracked.images, tracked.shipments, catalogue, zone)
     ordered = words.say("Ordered")
     return TrackingView(
         shop=view_shop(tracked.shop),

@@ -5,7 +5,12 @@ from typing import Final
 from starlette.responses import Response
 
 from printworks.actions.payments import by_hand
-from printworks.actions.payments.by_hand import Posted, Posting, post_money, reverse_entry
+from printworks.actions.payments.by_hand import (
+    PostedByHand,
+    PostingByHand,
+    post_money,
+    reverse_entry,
+)
 from printworks.dashboard.console.accounts.merchants import get_merchant_of
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.site.forms import at_field
@@ -14,10 +19,10 @@ from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput
 from printworks.rules.ledger import REVERSALS, EntryKind
 from printworks.rules.people import Duty
-from printworks.store.console.ledger import list_money
-from printworks.store.console.merchants import get_merchant_line
 from printworks.store.money.approvals import list_waiting
 from printworks.store.money.ledger import get_entry
+from printworks.store.views.console.ledger import list_money
+from printworks.store.views.console.merchants import get_merchant_line
 
 _ROWS: Final = 50
 _KINDS: Final = [("debit", "Debit"), ("credit", "Credit"), ("payout", "Pay-out")]
@@ -76,7 +81,7 @@ def post(visit: ConsoleVisit) -> str:
     with at_field("amount"):
         amount = read_money(sent.text("amount"), merchant.currency)
     again = _read_again(visit, merchant.currency)
-    posting = Posting(kind=kind, amount=amount, memo=sent.text("memo"), again=again)
+    posting = PostingByHand(kind=kind, amount=amount, memo=sent.text("memo"), again=again)
     return _describe(merchant.code, post_money(visit.work_for(merchant), posting))
 
 
@@ -99,5 +104,5 @@ def _read_again(visit: ConsoleVisit, currency: str) -> int | None:
         return read_money(typed, currency) if typed else None
 
 
-def _describe(code: str, posted: Posted) -> str:
+def _describe(code: str, posted: PostedByHand) -> str:
     return f"/console/ledger?merchant={code}" if posted.entry else "/console/approvals"

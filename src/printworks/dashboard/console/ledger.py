@@ -14,8 +14,8 @@ from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import StillRunning
 from printworks.rules.people import Duty
 from printworks.store.accounts.merchants import find_merchant_by_code
-from printworks.store.console.ledger import EntryPage, EntryPlace, list_money, sum_balances
-from printworks.store.console.merchants import get_merchant_line
+from printworks.store.views.console.ledger import EntryPage, EntryPlace, list_money, sum_balances
+from printworks.store.views.console.merchants import get_merchant_line
 
 _ROWS: Final = 50
 _MOST_FAULTS: Final = 50

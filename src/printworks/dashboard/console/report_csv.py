@@ -8,7 +8,7 @@ from typing import IO, Final
 from printworks.dashboard.shared.money import write_amount
 from printworks.rules.sales import ReportBy
 from printworks.rules.spreadsheets import as_text
-from printworks.store.console.reports import ReportLine
+from printworks.store.views.console.reports import ReportLine
 
 _AMOUNTS: Final = (
     *("net", "tax", "gross", "refunded", "refunded_net", "credited", "credited_tax", "debited"),

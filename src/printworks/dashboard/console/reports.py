@@ -20,7 +20,8 @@ from printworks.dashboard.site.forms import find_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.sales import ADJUSTMENTS, SHIPPING, Figures, ReportBy
-from printworks.store.console.reports import (
+from printworks.store.engine.rows import cut_page
+from printworks.store.views.console.reports import (
     ReportLine,
     ReportPeriod,
     list_report,
@@ -28,7 +29,6 @@ from printworks.store.console.reports import (
     list_whole_report,
     name_merchants,
 )
-from printworks.store.engine.rows import cut_page
 
 _ROWS: Final = 50
 _LONGEST: Final = 366

@@ -37,7 +37,7 @@ class RenderedGuide(NamedTuple):
 
 def render_guide(text: str, find_address: FindAddress) -> RenderedGuide:
     """Return a guide as HTML, without its title."""
-    writer = _Writer(find_address)
+    writer = _MarkdownWriter(find_address)
     writer.write(iter(text.splitlines()))
     return RenderedGuide(writer.title, "\n".join(writer.pieces), tuple(writer.headings))
 
@@ -47,7 +47,7 @@ def anchor_of(text: str) -> str:
     return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
 
 
-class _Writer:
+class _MarkdownWriter:
     def __init__(self, find_address: FindAddress) -> None:
         self._find_address = find_address
         self.title = ""
@@ -162,9 +162,9 @@ def _split(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
-_WRITERS: Final[Mapping[str, Callable[[_Writer, list[str]], None]]] = {
-    "heading": _Writer.write_heading,
-    "paragraph": _Writer.write_paragraph,
-    "list": _Writer.write_list,
-    "table": _Writer.write_table,
+_WRITERS: Final[Mapping[str, Callable[[_MarkdownWriter, list[str]], None]]] = {
+    "heading": _MarkdownWriter.write_heading,
+    "paragraph": _MarkdownWriter.write_paragraph,
+    "list": _MarkdownWriter.write_list,
+    "table": _MarkdownWriter.write_table,
 }

@@ -19,7 +19,7 @@ from printworks.dashboard.reference.markdown import RenderedGuide, render_guide
 from printworks.dashboard.reference.reading import ReferenceDocument, list_usual_errors, read_groups
 from printworks.dashboard.site.branding import find_brand
 from printworks.dashboard.site.rendering import write_page
-from printworks.store.brand.brand import StoredBrand
+from printworks.store.accounts.brand import StoredBrand
 
 # Everything comes from this server, and nothing is written into the page.
 _POLICY: Final = (

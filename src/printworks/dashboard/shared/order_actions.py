@@ -13,8 +13,8 @@ from printworks.dashboard.shared.labels import begin_sentence
 from printworks.dashboard.shared.order_routing import LabNaming, show_lab
 from printworks.rules.orders import ENDED, OrderStatus, Payment, Permissions
 from printworks.rules.production import DROPPED, SENT, LabState
-from printworks.store.labs.shipments import Shipments
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import Shipments
 
 
 class OrderAction(StrEnum):

@@ -17,8 +17,8 @@ from printworks.dashboard.site.visits import Visit
 from printworks.errors import BadInput
 from printworks.rules.orders import OrderStatus
 from printworks.rules.recipients import NEEDED, OPTIONAL, find_problems, tidy
-from printworks.store.labs.shipments import WholeOrder
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import WholeOrder
 
 
 class AddressField(NamedTuple):

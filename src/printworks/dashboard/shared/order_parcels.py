@@ -7,7 +7,7 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.labels import begin_sentence, count, join
 from printworks.dashboard.shared.order_routing import show_lab
 from printworks.store.images.images import Image
-from printworks.store.labs.shipments import Shipment
+from printworks.store.orders.shipments import Shipment
 
 # So many products of a parcel are named before the rest is only counted.
 _NAMED: Final = 3

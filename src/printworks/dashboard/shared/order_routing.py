@@ -16,7 +16,7 @@ from printworks.dashboard.site.branding import find_brand
 from printworks.rules.routing.explaining import RoutingWords
 from printworks.rules.routing.model import LabFinding, LabVerdict, Plan, PlannedShipment, Routed
 from printworks.store.images.images import Image
-from printworks.store.labs.shipments import Decision
+from printworks.store.orders.shipments import Decision
 
 # What people call images, by their numbers.
 ImageNames: TypeAlias = Mapping[int, str]

@@ -9,7 +9,7 @@ from printworks.dashboard.shared.dates import write_days
 from printworks.dashboard.shared.labels import begin_sentence, count, name_carrier
 from printworks.dashboard.shared.order_routing import show_lab
 from printworks.rules.production import LabState
-from printworks.store.labs.shipments import Shipment
+from printworks.store.orders.shipments import Shipment
 
 
 class ShipmentView(msgspec.Struct, frozen=True, kw_only=True):

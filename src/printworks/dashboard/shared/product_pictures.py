@@ -57,7 +57,7 @@ preserveAspectRatio="xMidYMid slice"><rect width="90" height="90" fill="#f6d9b8"
 <path d="M0 90V72c12-3 22 0 30 6s18 8 26 12z" fill="#2f5d50"/></symbol></svg>"""
 
 
-class Box(NamedTuple):
+class DrawnBox(NamedTuple):
     """Where something is drawn."""
 
     x: float
@@ -65,15 +65,15 @@ class Box(NamedTuple):
     width: float
     height: float
 
-    def inside(self, margin: float) -> "Box":
+    def inside(self, margin: float) -> "DrawnBox":
         """Return what is left within a margin."""
-        return Box(
+        return DrawnBox(
             self.x + margin, self.y + margin, self.width - 2 * margin, self.height - 2 * margin
         )
 
-    def moved(self, right: float, down: float) -> "Box":
+    def moved(self, right: float, down: float) -> "DrawnBox":
         """Return the same box elsewhere."""
-        return Box(self.x + right, self.y + down, self.width, self.height)
+        return DrawnBox(self.x + right, self.y + down, self.width, self.height)
 
 
 def draw_motif() -> Markup:
@@ -126,24 +126,24 @@ def _find_colour(product: Product, chosen: Mapping[str, str]) -> str:
     return COLOURS["gold"] if "gold" in product.description.casefold() else ""
 
 
-def _fit(width: float, height: float, longest: float = _LONGEST) -> Box:
+def _fit(width: float, height: float, longest: float = _LONGEST) -> DrawnBox:
     """Return the largest box of a shape, in the middle of the drawing."""
     shape = min(max(width / height, 1 / _LONGEST_SHAPE), _LONGEST_SHAPE)
     wide, high = (longest, longest / shape) if shape >= 1 else (longest * shape, longest)
-    return Box(_MIDDLE - wide / 2, _MIDDLE - high / 2, wide, high)
+    return DrawnBox(_MIDDLE - wide / 2, _MIDDLE - high / 2, wide, high)
 
 
-def _fit_product(product: Product, longest: float = _LONGEST) -> Box:
+def _fit_product(product: Product, longest: float = _LONGEST) -> DrawnBox:
     return _fit(float(product.full_size.width), float(product.full_size.height), longest)
 
 
-def _rect(box: Box, more: str, radius: float = 0) -> str:
+def _rect(box: DrawnBox, more: str, radius: float = 0) -> str:
     x, y, width, height = (f"{side:.4g}" for side in box)
     rounded = f' rx="{radius:g}"' if radius else ""
     return f'<rect x="{x}" y="{y}" width="{width}" height="{height}"{rounded} {more}/>'
 
 
-def _motif(box: Box) -> str:
+def _motif(box: DrawnBox) -> str:
     x, y, width, height = (f"{side:.4g}" for side in box)
     return f'<use href="#motif" x="{x}" y="{y}" width="{width}" height="{height}"/>'
 
@@ -159,7 +159,7 @@ def _draw_print(product: Product, _colour: str) -> str:
 def _draw_poster(product: Product, _colour: str) -> str:
     """A sheet on a wall, between two strips of wood."""
     box = _fit_product(product, 82)
-    strip = Box(box.x - 3, box.y - 3, box.width + 6, 4)
+    strip = DrawnBox(box.x - 3, box.y - 3, box.width + 6, 4)
     cord = f'<path d="M{box.x:.4g} {box.y - 3:.4g} 60 {box.y - 13:.4g} {box.x + box.width:.4g} {box.y - 3:.4g}" '
     wood = f'fill="{COLOURS["natural"]}"'
     return (
@@ -232,7 +232,7 @@ def _draw_small(product: Product, _colour: str) -> str:
     whole = _fit_product(product, 64 if across == 1 else 88)
     gap = 5.0
     wide, high = ((side - gap * (across - 1)) / across for side in (whole.width, whole.height))
-    first = Box(whole.x, whole.y, wide, high)
+    first = DrawnBox(whole.x, whole.y, wide, high)
     places = [
         first.moved(column * (wide + gap), row * (high + gap))
         for row in range(across)
@@ -251,7 +251,7 @@ def _draw_mug(_product: Product, _colour: str) -> str:
         '<path d="M78 42h10a18 18 0 0 1 0 36H78" fill="none" stroke="#000" stroke-opacity=".2" stroke-width="9"/>'
         '<path d="M78 42h10a18 18 0 0 1 0 36H78" fill="none" stroke="#f4f4f0" stroke-width="7.5"/>'
         f'<path d="M20 26h62v64a10 10 0 0 1-10 10H30a10 10 0 0 1-10-10z" {white}/>'
-        f'{_motif(Box(20, 38, 62, 46))}<path d="M20 26h9v74a10 10 0 0 1-9-10z" fill="#000" opacity=".07"/>'
+        f'{_motif(DrawnBox(20, 38, 62, 46))}<path d="M20 26h9v74a10 10 0 0 1-9-10z" fill="#000" opacity=".07"/>'
         f'<ellipse cx="51" cy="26" rx="31" ry="6" {white}/><ellipse cx="51" cy="27" rx="26" ry="4" fill="#d9d6cf"/>'
     )
 
@@ -268,7 +268,7 @@ def _draw_keyring(product: Product, _colour: str) -> str:
 
 def _draw_case(product: Product, _colour: str) -> str:
     box = _fit_product(product, 100)
-    camera = Box(box.x + 5, box.y + 5, 15, 15)
+    camera = DrawnBox(box.x + 5, box.y + 5, 15, 15)
     return (
         f"{_rect(box.moved(2, 3), _SHADOW, 9)}{_rect(box, _DARK, 9)}{_motif(box.inside(2.5))}"
         f"{_rect(camera, _DARK, 4)}"
@@ -309,7 +309,7 @@ def _draw_book(product: Product, _colour: str) -> str:
     """A book that lies closed."""
     box = _fit_product(product, 84)
     cover = _rect(box, f'fill="#efe9dc" {_EDGE}', 2)
-    spine = _rect(Box(box.x, box.y, 7, box.height), 'fill="#000" opacity=".16"', 2)
+    spine = _rect(DrawnBox(box.x, box.y, 7, box.height), 'fill="#000" opacity=".16"', 2)
     pages = _rect(box.moved(3, 4), _PAPER, 2)
     is_linen = "linen" in product.description.casefold()
     margin = 0.24 * min(box.width, box.height)

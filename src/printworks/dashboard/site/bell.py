@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from printworks.rules.news import count_sent, is_completed, may_hear
 from printworks.store.accounts.people import Person
-from printworks.store.home.news import MOST_COUNTED, FeedItem, list_feed, list_unseen
+from printworks.store.views.home.news import MOST_COUNTED, FeedItem, list_feed, list_unseen
 
 # Of the events since somebody looked, the newest that are searched for parcels.
 _LOOKED_AT: Final = 50

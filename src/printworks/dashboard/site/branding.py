@@ -14,9 +14,9 @@ from starlette.routing import BaseRoute, Route
 
 from printworks.dashboard.shared.logos import address_of_logo
 from printworks.rules.colours import find_dark_tones, find_light_tones
+from printworks.store.accounts.brand import StoredBrand
+from printworks.store.accounts.brand_watch import BrandWatch
 from printworks.store.accounts.shops import Logo
-from printworks.store.brand.brand import StoredBrand
-from printworks.store.brand.watch import BrandWatch
 
 # Every page is written for some request, and this is known from its beginning.
 _WATCH: Final[ContextVar[BrandWatch | None]] = ContextVar("brand", default=None)

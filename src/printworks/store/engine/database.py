@@ -25,7 +25,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from printworks.store.engine import sqlite
 from printworks.store.engine.prepared import PreparedStatement
-from printworks.store.engine.readers import Readers, Reading
+from printworks.store.engine.readers import Readers, ReadingBlock
 
 T = TypeVar("T")
 
@@ -131,13 +131,13 @@ class Database:
 
     def reading(self) -> AbstractContextManager[Connection]:
         """Read what is committed; each statement sees the state when it runs."""
-        return Reading(self._readers)
+        return ReadingBlock(self._readers)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Open one transaction: it commits when the block ends and rolls back when it raises."""
         if self._queue is None:
-            with Reading(self._readers) as connection, _transaction(connection):
+            with ReadingBlock(self._readers) as connection, _transaction(connection):
                 yield connection
             return
         with self._queue, self.engine.begin() as connection:

@@ -73,7 +73,7 @@ class Readers:
             return None
 
 
-class Reading:
+class ReadingBlock:
     """A block that reads with one of these connections."""
 
     __slots__ = ("_connection", "_readers")

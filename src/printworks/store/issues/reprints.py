@@ -13,14 +13,14 @@ from printworks.store.images.images import Image, reserve_image_ids
 from printworks.store.tables import images, issues, orders, pictures
 
 
-class Copy(NamedTuple):
+class ReprintedImage(NamedTuple):
     """An image that is printed again, and the id that the copy will have."""
 
     original: Image
     number: int
 
 
-Copies: TypeAlias = Sequence[Copy]
+Copies: TypeAlias = Sequence[ReprintedImage]
 
 
 def find_callback_format(db: Connection, order_id: int) -> str:
@@ -42,10 +42,12 @@ def list_reprints(db: Connection, merchant_id: int, order_id: int) -> list[int]:
     return list(db.execute(query).scalars())
 
 
-def take_numbers(db: Connection, originals: Sequence[Image], *, now: datetime) -> list[Copy]:
+def take_numbers(
+    db: Connection, originals: Sequence[Image], *, now: datetime
+) -> list[ReprintedImage]:
     """Reserve ids for copies of images of one order."""
     ids = reserve_image_ids(db, originals[0].order_id, len(originals), now=now)
-    return [Copy(*pair) for pair in zip(originals, ids, strict=True)]
+    return [ReprintedImage(*pair) for pair in zip(originals, ids, strict=True)]
 
 
 def insert_copies(db: Connection, order_id: int, copies: Copies, *, now: datetime) -> list[Image]:

@@ -23,12 +23,8 @@ from printworks.store.engine.columns import EnumText, Timestamp
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.orders.lookups import OrderCount, is_true
 from printworks.store.orders.orders import COLUMNS, Order
-from printworks.store.orders.search import (
-    OrderSearch,
-    count_found_orders,
-    find_span,
-    read_days,
-)
+from printworks.store.orders.search import OrderSearch, count_found_orders, read_days
+from printworks.store.orders.spans import find_span
 from printworks.store.tables import orders
 
 # So many orders after those that are listed are counted; there may be more.

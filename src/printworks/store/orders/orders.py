@@ -1,9 +1,9 @@
 """Orders. Queries for merchants take the merchant: other merchants' orders do not exist."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import msgspec
 from sqlalchemy import (
@@ -20,7 +20,7 @@ from sqlalchemy import (
 from printworks.catalogue.products import Currency, QualityLevel
 from printworks.conversion import reader_of
 from printworks.errors import NotFound, WrongState
-from printworks.rules.orders import ORDER_CHANGED, PLANNED, OrderStatus, Payment, ShippingMethod
+from printworks.rules.orders import ORDER_CHANGED, OrderStatus, Payment, ShippingMethod
 from printworks.rules.price_lists import StoredTerms
 from printworks.rules.reasons import StoredReasons
 from printworks.rules.search import (
@@ -137,32 +137,11 @@ class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
     callback_format: str = "3.0"
 
 
-class OrderOf(NamedTuple):
-    """An order, and the merchant who asks for it."""
-
-    merchant_id: int
-    order_id: int
-
-
-class OrderState(NamedTuple):
-    """What the marks of an order depend on."""
-
-    version: int
-    status: OrderStatus
-    image_count: int
-
-
 COLUMNS: Final = columns_of(orders, Order)
 _THIS = select(*COLUMNS).where(
     orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id")
 )
 _ONE: Final = PreparedStatement(_THIS)
-_STATES: Final = PreparedStatement(
-    select(
-        *(orders.c.merchant_id, orders.c.id),
-        *(orders.c.version, orders.c.status, orders.c.image_count),
-    ).where(is_one_of(orders.c.id, "ids"), is_one_of(orders.c.merchant_id, "merchants"))
-)
 _THESE: Final = PreparedStatement(
     select(*COLUMNS).where(
         is_one_of(orders.c.id, "ids"), orders.c.merchant_id == bindparam("merchant_id")
@@ -247,33 +226,6 @@ def list_orders_by_id(db: Connection, merchant_id: int, ids: Sequence[int]) -> l
     rows = _THESE.all(db, {"ids": write_list(ids), "merchant_id": merchant_id})
     found = {order.id: order for order in (Order(*row) for row in rows)}
     return [found[order_id] for order_id in ids if order_id in found]
-
-
-def find_order_states(db: Connection, wanted: Collection[OrderOf]) -> dict[OrderOf, OrderState]:
-    """Return the states of orders by merchant and id; those of no such order are left out."""
-    merchant_ids, ids = {one.merchant_id for one in wanted}, {one.order_id for one in wanted}
-    rows = _STATES.all(
-        db, {"ids": write_list(map(possible_id, ids)), "merchants": write_list(merchant_ids)}
-    )
-    # Whoever asks for another one's order does not find it: both are part of the key.
-    return {OrderOf(*row[:2]): OrderState(*row[2:]) for row in rows}
-
-
-def mark_order(order: Order | OrderState) -> str | None:
-    """Return a mark that is another one whenever the order shows something else.
-
-    There is none while its shipments are only planned: then it also depends on the time.
-    """
-    return _mark(order.version, order.status, order.image_count)
-
-
-def mark_settled(order: Order | OrderState) -> str | None:
-    """Return a mark if nothing matters to the order any more but what is stored of it."""
-    return _mark(order.version, order.status)
-
-
-def _mark(version: int, status: OrderStatus, image_count: int | None = None) -> str | None:
-    return str(version) if image_count == 0 or status not in PLANNED else None
 
 
 def get_order_to_change(db: Connection, merchant_id: int, order_id: int) -> Order:

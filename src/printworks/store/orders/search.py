@@ -32,7 +32,7 @@ from printworks.rules.reasons import StoredReasons
 from printworks.rules.search import make_recipient_key, simplify
 from printworks.store.engine.columns import EnumText, Timestamp
 from printworks.store.engine.prepared import PreparedStatement
-from printworks.store.engine.rows import LARGEST_ID, columns_of, cut_page
+from printworks.store.engine.rows import columns_of, cut_page
 from printworks.store.orders.amounts import TOTAL
 from printworks.store.orders.lookups import (
     IS_IN_SPAN,
@@ -46,6 +46,7 @@ from printworks.store.orders.lookups import (
     find_with_product,
     is_true,
 )
+from printworks.store.orders.spans import Span, find_span
 from printworks.store.tables import merchants, orders
 
 # A part of a name is searched for in this many of the newest orders.
@@ -54,10 +55,6 @@ NEWEST: Final = 2000
 MOST_ALIKE: Final = 1000
 # More words of a name are ignored when parts of names are searched for.
 MOST_WORDS: Final = 8
-# Orders are numbered in the order of their creation, give or take this much: requests take
-# time, and the clocks of two machines differ.
-DISORDER: Final = timedelta(minutes=10)
-
 # With a status most orders are skipped: this many are read with one statement.
 _AT_ONCE: Final = 500
 _FIRST_DAY: Final = date(1970, 1, 1)
@@ -113,13 +110,6 @@ class FoundOrders(msgspec.Struct, frozen=True):
     is_too_common: bool = False
 
 
-class Span(NamedTuple):
-    """A range of ordinals that contains everything that is searched for, both ends included."""
-
-    oldest: int
-    newest: int
-
-
 _COLUMNS: Final = columns_of(orders, OrderLine, price=TOTAL)
 
 
@@ -161,19 +151,6 @@ _PAGE: Final = PreparedStatement(
 )
 _PAGE_OF_STATUS: Final = PreparedStatement(_newest_with(orders.c.status, _COLUMNS, _IS_OF_DAYS))
 
-# The orders next to those of a range of days.
-_LAST_BEFORE: Final = PreparedStatement(
-    select(orders.c.ordinal)
-    .where(IS_MERCHANTS, orders.c.created_at < bindparam("at"))
-    .order_by(orders.c.created_at.desc())
-    .limit(literal_column("1"))
-)
-_FIRST_SINCE: Final = PreparedStatement(
-    select(orders.c.ordinal)
-    .where(IS_MERCHANTS, orders.c.created_at >= bindparam("at"))
-    .order_by(orders.c.created_at)
-    .limit(literal_column("1"))
-)
 _COUNT: Final = PreparedStatement(
     select(merchants.c.order_count).where(merchants.c.id == bindparam("merchant_id"))
 )
@@ -302,20 +279,6 @@ def read_days(wanted: OrderSearch) -> dict[str, datetime]:
         "since": datetime.combine(first, time(), wanted.zone),
         "until": datetime.combine(last + timedelta(days=1), time(), wanted.zone),
     }
-
-
-def find_span(
-    db: Connection, merchant_id: int, *, since: datetime | None, until: datetime | None
-) -> Span:
-    """Return the ordinals of a merchant's orders of some days, and a few more at each end."""
-    oldest, newest = 1, LARGEST_ID
-    if since is not None:
-        row = _LAST_BEFORE.first(db, {"merchant_id": merchant_id, "at": since - DISORDER})
-        oldest = row[0] + 1 if row else 1
-    if until is not None:
-        row = _FIRST_SINCE.first(db, {"merchant_id": merchant_id, "at": until + DISORDER})
-        newest = row[0] - 1 if row else LARGEST_ID
-    return Span(oldest, newest)
 
 
 def _find_ordinals(

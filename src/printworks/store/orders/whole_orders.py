@@ -7,10 +7,10 @@ from sqlalchemy import Connection, select
 from printworks.rules.production import DROPPED
 from printworks.store.engine.rows import ROWS_AT_ONCE, group_by
 from printworks.store.images.images import list_images_of_orders
-from printworks.store.labs.shipments import COLUMNS, Shipment, WholeOrder
 from printworks.store.orders.filters import EVERY_ORDER, OrderFilter, list_filtered_orders
 from printworks.store.orders.orders import Order
 from printworks.store.orders.pages import list_orders
+from printworks.store.orders.shipments import COLUMNS, Shipment, WholeOrder
 from printworks.store.tables import shipments
 
 

@@ -10,7 +10,7 @@ from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.people import Duty
 from printworks.store.accounts.audit import list_audit
 from printworks.store.accounts.merchants import find_merchant_by_code
-from printworks.store.console.merchants import name_merchants
+from printworks.store.views.console.merchants import name_merchants
 
 _ROWS: Final = 50
 

@@ -44,12 +44,12 @@ from printworks.store.accounts.people import Person, get_person, list_people
 from printworks.store.accounts.shops import get_shop
 from printworks.store.callbacks.callbacks import list_callbacks
 from printworks.store.callbacks.settings import read_callback_settings
-from printworks.store.console.ledger import list_money
-from printworks.store.console.merchants import get_merchant_line, search_merchants
 from printworks.store.money.payments import SavedCard, get_card
 from printworks.store.money.reminders import list_reminders, read_reminder_standing
 from printworks.store.money.sellers import find_business
 from printworks.store.orders.search import OrderSearch, search_orders
+from printworks.store.views.console.ledger import list_money
+from printworks.store.views.console.merchants import get_merchant_line, search_merchants
 
 _ROWS: Final = 50
 # Of each list on the page of one merchant.

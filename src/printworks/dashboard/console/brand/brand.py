@@ -1,20 +1,15 @@
 """What the operator calls the service and how it looks, for merchants, recipients and labs."""
 
-from typing import Final
-
 from starlette.responses import Response
 
-from printworks.actions.accounts.shops import LARGEST_LOGO, begin_logo, render_logo
+from printworks.actions.accounts.shops import LARGEST_LOGO
 from printworks.actions.brand import change_brand, change_brand_logo
 from printworks.dashboard.shared.logos import address_of_logo
+from printworks.dashboard.shared.sent_logos import take_logo
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
-from printworks.errors import BadInput
 from printworks.rules.brand import LONGEST, USUAL_NAME, Brand
 from printworks.rules.people import Duty
-
-# The name of the field.
-_LOGO: Final = "logo"
 
 
 @page_at("/console/brand", forms=Duty.ADMINISTER)
@@ -50,15 +45,7 @@ def _read(visit: ConsoleVisit) -> Brand:
 @show_brand.action("change-brand-logo", "The logo was saved.", alone=True)
 def replace_logo(visit: ConsoleVisit) -> None:
     """Render a picture that was sent, and make it the logo of the service."""
-    services, sent = visit.services, visit.sent.files.get(_LOGO, ())
-    if len(sent) != 1:
-        raise BadInput("Choose one picture for the logo.")
-    services.check_room()
-    with services.database.writing() as db:
-        upload = begin_logo(visit.system_work_in(db))
-    logo = render_logo(services.processor, services.files, upload, sent[0].file)
-    with services.database.writing() as db:
-        change_brand_logo(visit.system_work_in(db), upload, logo)
+    take_logo(visit, visit.system_work_in, change_brand_logo)
 
 
 @show_brand.action("remove-brand-logo", "The logo was removed.")

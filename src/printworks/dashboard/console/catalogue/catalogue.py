@@ -18,7 +18,7 @@ from printworks.dashboard.shared.products import find_products
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import NotFound
-from printworks.store.labs.shipments import count_backlog
+from printworks.store.orders.shipments import count_backlog
 
 _ROWS: Final = 25
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from printworks.actions.production.routing import (
     FINE,
-    Delivery,
+    DeliveryTerms,
     RoutedProduct,
     RoutingTerms,
     price_shipping,
@@ -30,7 +30,7 @@ from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.routing.explaining import explain
 from printworks.rules.routing.model import LabFinding, PlannedShipment, Routed, Routing
-from printworks.store.labs.shipments import count_backlog
+from printworks.store.orders.shipments import count_backlog
 
 _LINES: Final = 5
 _MOST_COPIES: Final = 10_000
@@ -53,7 +53,7 @@ class RoutingLine(msgspec.Struct, frozen=True):
 class Question(msgspec.Struct, frozen=True, kw_only=True):
     """A hypothetical order."""
 
-    delivery: Delivery
+    delivery: DeliveryTerms
     currency: Currency
     at: datetime
     lines: Sequence[RoutingLine]
@@ -75,7 +75,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         return self.at.strftime(_FIELD_FORMAT)
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class RoutingAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The routing of a hypothetical order, ready to be shown."""
 
     packages: Sequence[PlannedShipment]
@@ -127,7 +127,7 @@ def read_question(visit: ConsoleVisit, catalogue: Catalogue) -> Question:
     currency = currencies.get(query.get("currency", ""), catalogue.currencies[0])
     print_country = query.get("print", "").upper()
     return Question(
-        delivery=Delivery(
+        delivery=DeliveryTerms(
             country,
             methods.get(query.get("method", ""), ShippingMethod.STANDARD),
             query.get("tracked") == "yes",
@@ -182,7 +182,7 @@ def read_line(
     return RoutingLine(typed.number, product.sku, digits, wanted)
 
 
-def describe_answer(question: Question, routing: Routing, catalogue: Catalogue) -> Answer:
+def describe_answer(question: Question, routing: Routing, catalogue: Catalogue) -> RoutingAnswer:
     """Return the sentences and amounts that describe a routing."""
     words = write_for_operators(catalogue, question.currency)
     # Labs that could have made it come first.
@@ -196,7 +196,7 @@ def describe_answer(question: Question, routing: Routing, catalogue: Catalogue) 
         * one.copies
         for one in question.wanted
     ]
-    return Answer(
+    return RoutingAnswer(
         packages=plan.shipments if plan else (),
         items_price=sum(prices),
         shipping_price=price_shipping(

@@ -11,8 +11,7 @@ from printworks.actions.product_pictures import DrawnPicture
 from printworks.catalogue.drafts.checking import WrongValue
 from printworks.catalogue.drafts.draft import Draft, fingerprint_values
 from printworks.catalogue.products import Currency
-from printworks.dashboard.console.drafts.fields import Field
-from printworks.dashboard.console.drafts.form_tables import FieldGroup
+from printworks.dashboard.console.drafts.fields import Field, FieldGroup
 from printworks.dashboard.console.drafts.inputs import Input, Known, Row, Typed, as_list
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput, WrongState

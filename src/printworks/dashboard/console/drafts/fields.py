@@ -272,3 +272,13 @@ class MoneyField(Field, frozen=True, kw_only=True):
         amount = typed.money(self.key, self.label)
         if amount is not None:
             typed.values[self.key] = amount
+
+
+class FieldGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields that belong together."""
+
+    title: str
+    fields: tuple[Field, ...]
+    note: str = ""
+    # Whether most people need not look at it.
+    is_folded: bool = False

@@ -14,18 +14,18 @@ from printworks.catalogue.drafts.products import (
     list_products,
     remove_product,
 )
+from printworks.dashboard.console.drafts.fields import FieldGroup
 from printworks.dashboard.console.drafts.form_tables import (
     GROUP_GROUPS,
     HOLIDAY_GROUPS,
-    LAB_GROUPS,
     PRODUCT_GROUPS,
     PROMISE_GROUPS,
     SERVICE_GROUPS,
     TARIFF_GROUPS,
     TAX_GROUPS,
-    FieldGroup,
 )
 from printworks.dashboard.console.drafts.inputs import as_list, show_countries
+from printworks.dashboard.console.drafts.lab_form import LAB_GROUPS
 from printworks.rules.orders import ShippingMethod
 
 Values = Mapping[str, Any]
@@ -42,7 +42,7 @@ class Entry(NamedTuple):
     values: Values
 
 
-class Words(msgspec.Struct, frozen=True, kw_only=True):
+class PartWords(msgspec.Struct, frozen=True, kw_only=True):
     """What a part is called."""
 
     # In addresses.
@@ -57,7 +57,7 @@ class Part(Protocol):
     """A part of a catalogue that has a list and a form."""
 
     @property
-    def words(self) -> Words:
+    def words(self) -> PartWords:
         """What it is called."""
 
     def list_entries(self, draft: Draft) -> list[Entry]:
@@ -76,7 +76,7 @@ class Part(Protocol):
 class ProductPart(msgspec.Struct, frozen=True):
     """Products, with a block or a row each."""
 
-    words: Words
+    words: PartWords
 
     def list_entries(self, draft: Draft) -> list[Entry]:
         return [
@@ -106,7 +106,7 @@ class ProductPart(msgspec.Struct, frozen=True):
 class BlockPart(msgspec.Struct, frozen=True):
     """What has a block each: labs, services, tariffs, promises."""
 
-    words: Words
+    words: PartWords
     table: str
 
     def list_entries(self, draft: Draft) -> list[Entry]:
@@ -138,7 +138,7 @@ class BlockPart(msgspec.Struct, frozen=True):
 class LinePart(msgspec.Struct, frozen=True):
     """What is a line of a table with a list: groups of countries, and calendars."""
 
-    words: Words
+    words: PartWords
     table: str
     # What the form calls the list.
     key: str
@@ -202,7 +202,7 @@ def _count(listed: object, noun: str) -> str:
 
 
 PRODUCTS: Final = ProductPart(
-    Words(
+    PartWords(
         key="products",
         title="Products",
         noun="product",
@@ -211,7 +211,7 @@ PRODUCTS: Final = ProductPart(
     )
 )
 LABS: Final = BlockPart(
-    Words(
+    PartWords(
         key="labs",
         title="Labs",
         noun="lab",
@@ -221,7 +221,7 @@ LABS: Final = BlockPart(
     "labs",
 )
 SERVICES: Final = BlockPart(
-    Words(
+    PartWords(
         key="services",
         title="Shipping services",
         noun="service",
@@ -231,7 +231,7 @@ SERVICES: Final = BlockPart(
     "services",
 )
 TARIFF: Final = BlockPart(
-    Words(
+    PartWords(
         key="tariff",
         title="Shipping tariffs",
         noun="tariff",
@@ -241,7 +241,7 @@ TARIFF: Final = BlockPart(
     "tariff",
 )
 PROMISES: Final = BlockPart(
-    Words(
+    PartWords(
         key="promises",
         title="Delivery promises",
         noun="promise",
@@ -251,7 +251,7 @@ PROMISES: Final = BlockPart(
     "promises",
 )
 HOLIDAYS: Final = LinePart(
-    Words(
+    PartWords(
         key="holidays",
         title="Holidays",
         noun="calendar",
@@ -262,7 +262,7 @@ HOLIDAYS: Final = LinePart(
     "dates",
 )
 GROUPS: Final = LinePart(
-    Words(
+    PartWords(
         key="groups",
         title="Groups of countries",
         noun="group",
@@ -273,7 +273,7 @@ GROUPS: Final = LinePart(
     "countries",
 )
 TAXES: Final = BlockPart(
-    Words(
+    PartWords(
         key="taxes",
         title="Tax rates",
         noun="country",

@@ -32,13 +32,13 @@ from printworks.rules.issues import (
 )
 from printworks.rules.people import Duty
 from printworks.store.accounts.merchants import get_merchant
-from printworks.store.console.orders import get_any_order
 from printworks.store.images.images import list_images
 from printworks.store.issues.issues import Issue, get_any_issue, list_remarks, sum_refunds
 from printworks.store.issues.lists import list_issue_queue
 from printworks.store.issues.photos import list_photos
 from printworks.store.issues.reprints import Copies
 from printworks.store.orders.orders import Order
+from printworks.store.views.console.orders import get_any_order
 
 ROWS: Final = 50
 # Images that can be chosen from on one page; of more, those that the issue is about come first.

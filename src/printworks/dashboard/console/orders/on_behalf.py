@@ -10,9 +10,9 @@ from printworks.errors import WrongState
 from printworks.rules.images import check_replacing
 from printworks.rules.people import Duty
 from printworks.store.accounts.merchants import get_merchant
-from printworks.store.console.orders import get_any_order
 from printworks.store.images.images import get_image_of_order
-from printworks.store.labs.shipments import get_whole_order
+from printworks.store.orders.shipments import get_whole_order
+from printworks.store.views.console.orders import get_any_order
 
 
 @page_at("/console/orders/{id}/address")

@@ -21,17 +21,17 @@ from printworks.rules.people import Duty
 from printworks.rules.production import DROPPED
 from printworks.rules.routing.explaining import explain
 from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.accounts.privacy.erasures import list_erasures
 from printworks.store.callbacks.callbacks import get_callback
-from printworks.store.console.orders import get_any_order
 from printworks.store.images.images import list_images
 from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.issues.issues import list_issues
 from printworks.store.issues.reprints import list_reprints
-from printworks.store.labs.shipments import list_decisions, list_every_shipment, sum_costs
 from printworks.store.money.payments import list_requests_of_order
 from printworks.store.orders.history import read_etag
 from printworks.store.orders.orders import Order
-from printworks.store.privacy.erasures import list_erasures
+from printworks.store.orders.shipments import list_decisions, list_every_shipment, sum_costs
+from printworks.store.views.console.orders import get_any_order
 
 _MOST_PAYMENTS: Final = 20
 _MOST_REASONS: Final = 30

@@ -19,13 +19,13 @@ from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.orders import OrderStatus
 from printworks.rules.people import Duty
 from printworks.store.accounts.merchants import Merchant, find_merchant_by_code
-from printworks.store.console.orders import (
+from printworks.store.orders.search import OrderLine, OrderSearch, search_orders
+from printworks.store.views.console.orders import (
     AnyOrder,
     list_any_orders,
     list_problem_orders,
 )
-from printworks.store.console.search import search_any_orders
-from printworks.store.orders.search import OrderLine, OrderSearch, search_orders
+from printworks.store.views.console.search import search_any_orders
 
 ROWS: Final = 50
 # The filters that the overview links to.

@@ -17,7 +17,8 @@ from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.reasons import write_reasons
-from printworks.store.console.figures import (
+from printworks.store.issues.issues import Issue
+from printworks.store.views.console.figures import (
     DAYS,
     DayOfCallbacks,
     DayOfOrders,
@@ -28,9 +29,9 @@ from printworks.store.console.figures import (
     count_orders,
     count_production,
 )
-from printworks.store.console.jobs import JobRow
-from printworks.store.console.labs import QueuedShipment
-from printworks.store.console.problems import (
+from printworks.store.views.console.jobs import JobRow
+from printworks.store.views.console.labs import QueuedShipment
+from printworks.store.views.console.problems import (
     Finds,
     OpenProblems,
     ProblemOrder,
@@ -38,7 +39,6 @@ from printworks.store.console.problems import (
     UnnotifiedMerchant,
     find_problems,
 )
-from printworks.store.issues.issues import Issue
 
 T = TypeVar("T")
 

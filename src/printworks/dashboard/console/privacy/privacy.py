@@ -25,10 +25,14 @@ from printworks.rules.people import Duty
 from printworks.rules.privacy import DESCRIPTIONS, KEPT, LONGEST_ASKED_BY, Subject, read_asked_by
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import find_merchant_by_code, get_merchant
-from printworks.store.console.orders import read_any_orders
-from printworks.store.console.search import FoundAnyOrders, PersonSearch, find_orders_of_person
-from printworks.store.privacy.erasures import get_erasure, list_erasures
-from printworks.store.privacy.sweeps import SweepRecord, list_sweeps
+from printworks.store.accounts.privacy.erasures import get_erasure, list_erasures
+from printworks.store.accounts.privacy.sweeps import SweepRecord, list_sweeps
+from printworks.store.views.console.orders import read_any_orders
+from printworks.store.views.console.search import (
+    FoundAnyOrders,
+    PersonSearch,
+    find_orders_of_person,
+)
 
 _RECEIPTS: Final = 20
 # What a person may have, and a page can list.

@@ -20,11 +20,11 @@ from printworks.labs.print_paths import place_prints
 from printworks.labs.sheet import write_sheet
 from printworks.labs.slip import SlipText
 from printworks.store.accounts.merchants import get_merchant
-from printworks.store.console.orders import get_any_order
 from printworks.store.images.images import list_images
 from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.images.pictures import print_key, proof_key
-from printworks.store.labs.shipments import get_shipment
+from printworks.store.orders.shipments import get_shipment
+from printworks.store.views.console.orders import get_any_order
 
 PRIVATE: Final = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 # Even a picture that is something else as well runs nothing and loads nothing.

@@ -28,8 +28,8 @@ from printworks.rules.people import Duty
 from printworks.rules.production import OPEN, LabState
 from printworks.rules.routing.calendars import MONDAY_TO_FRIDAY
 from printworks.store.accounts.merchants import read_clock_offsets
-from printworks.store.console.labs import QueueCount, QueuedShipment, count_queue, list_queue
-from printworks.store.console.problems import find_failed, find_late
+from printworks.store.views.console.labs import QueueCount, QueuedShipment, count_queue, list_queue
+from printworks.store.views.console.problems import find_failed, find_late
 
 ROWS: Final = 50
 # Of problems, which have no further pages.

@@ -43,11 +43,11 @@ from printworks.rules.production import LabState, is_news
 from printworks.store.accounts.audit import AuditEntry, list_audit
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.accounts.shops import get_shop
-from printworks.store.console.orders import get_any_order
 from printworks.store.images.images import Image, list_images
-from printworks.store.labs.shipments import Shipment, get_shipment, list_shipments
 from printworks.store.orders.history import DatedEvent, list_latest_events, read_etag
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import Shipment, get_shipment, list_shipments
+from printworks.store.views.console.orders import get_any_order
 from printworks.wire.links import Links
 
 # Images on one page: an order may have a thousand.

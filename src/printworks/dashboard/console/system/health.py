@@ -23,14 +23,14 @@ from printworks.files.probing import gives_back
 from printworks.rules.heartbeats import Heartbeat, is_alive
 from printworks.rules.people import Duty
 from printworks.settings import Settings
-from printworks.store.console.health import (
+from printworks.store.tables import schema
+from printworks.store.tables.schema import SchemaFit, SchemaState
+from printworks.store.views.console.health import (
     DatabaseFacts,
     QueueFacts,
     describe_database,
     describe_queue,
 )
-from printworks.store.tables import schema
-from printworks.store.tables.schema import SchemaFit, SchemaState
 
 _MEGABYTE: Final = 1_000_000
 _GIGABYTE: Final = 1000 * _MEGABYTE

@@ -16,8 +16,8 @@ from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY, POLICIES, JobKind, JobState
 from printworks.rules.people import Duty
-from printworks.store.console.health import MOST_COUNTED, JobCount, count_jobs
-from printworks.store.console.jobs import get_job, search_jobs
+from printworks.store.views.console.health import MOST_COUNTED, JobCount, count_jobs
+from printworks.store.views.console.jobs import get_job, search_jobs
 
 _ROWS: Final = 50
 TONES: Final[Mapping[str, Tone]] = {

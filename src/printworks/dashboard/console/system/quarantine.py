@@ -9,8 +9,8 @@ from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.people import Duty
 from printworks.rules.quarantine import DOUBTS, QuarantineCause
-from printworks.store.console.doubts import list_doubts
 from printworks.store.queue.quarantine import find_quarantine
+from printworks.store.views.console.doubts import list_doubts
 
 _ROWS: Final = 20
 

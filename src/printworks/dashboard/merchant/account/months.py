@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 from typing import Final, NamedTuple, Self
 
-from printworks.store.money.statements import Span
+from printworks.store.money.statements import StatementPeriod
 
 _WRITTEN: Final = re.compile(r"([1-9][0-9]{3})-(0[1-9]|1[0-2])", re.ASCII)
 
@@ -40,10 +40,10 @@ class Month(NamedTuple):
         return type(self)(year, month)
 
     @property
-    def span(self) -> Span:
+    def span(self) -> StatementPeriod:
         """Return when it begins, and when the next one does."""
         after = self.after
-        return Span(
+        return StatementPeriod(
             datetime(self.year, self.month, 1, tzinfo=UTC),
             datetime(after.year, after.month, 1, tzinfo=UTC),
         )

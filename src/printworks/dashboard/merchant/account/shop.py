@@ -4,25 +4,17 @@ from typing import Final
 
 from starlette.responses import Response
 
-from printworks.actions.accounts.shops import (
-    LARGEST_LOGO,
-    begin_logo,
-    change_logo,
-    change_profile,
-    render_logo,
-)
+from printworks.actions.accounts.shops import LARGEST_LOGO, change_logo, change_profile
 from printworks.actions.production.shop_slips import SlipFacts, describe_slip
 from printworks.dashboard.shared.logos import address_of_logo
+from printworks.dashboard.shared.sent_logos import take_logo
 from printworks.dashboard.shared.slips import SlipResponse
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
-from printworks.errors import BadInput
 from printworks.rules.people import Duty
 from printworks.rules.shops import LONGEST, PLACEHOLDERS, ShopProfile, list_time_zones
 from printworks.store.accounts.shops import get_shop
 
-# The name of the field.
-_LOGO: Final = "logo"
 _EXAMPLE: Final = (
     "Dear {recipient},\n\nthank you for your order {order}. In this parcel:\n\n{items}\n\n"
     "Something is wrong? Write to us, and we will put it right: {contact}"
@@ -60,15 +52,7 @@ def _read_profile(visit: MerchantVisit) -> ShopProfile:
 @show_shop.action("change-logo", "The logo was saved.", alone=True)
 def replace_logo(visit: MerchantVisit) -> None:
     """Render a picture that was sent, and make it the logo."""
-    services, sent = visit.services, visit.sent.files.get(_LOGO, ())
-    if len(sent) != 1:
-        raise BadInput("Choose one picture for the logo.")
-    services.check_room()
-    with services.database.writing() as db:
-        upload = begin_logo(visit.work_in(db))
-    logo = render_logo(services.processor, services.files, upload, sent[0].file)
-    with services.database.writing() as db:
-        change_logo(visit.work_in(db), upload, logo)
+    take_logo(visit, visit.work_in, change_logo)
 
 
 @show_shop.action("remove-logo", "The logo was removed.")

@@ -7,7 +7,7 @@ import msgspec
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.payments import is_on_account
 from printworks.rules.people import Duty
-from printworks.store.home.first_steps import FirstSteps, read_first_steps
+from printworks.store.views.home.first_steps import FirstSteps, read_first_steps
 
 
 class Step(msgspec.Struct, frozen=True):

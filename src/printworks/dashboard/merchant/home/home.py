@@ -14,9 +14,9 @@ from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.people import Duty
-from printworks.store.home.days import DAYS, DayOfShop, count_days
-from printworks.store.home.pictures import find_first_images
 from printworks.store.orders.search import OrderLine, OrderSearch, search_orders
+from printworks.store.views.home.days import DAYS, DayOfShop, count_days
+from printworks.store.views.home.pictures import find_first_images
 
 _NEWEST: Final = 6
 

@@ -16,7 +16,10 @@ from printworks.rules.payments import Payer, PaymentState, is_on_account
 from printworks.rules.people import Duty
 from printworks.rules.reasons import UNPAID, Reason, ReasonCode, read_reasons, write_reason
 from printworks.store.callbacks.settings import read_callback_settings
-from printworks.store.home.needs import (
+from printworks.store.money.cards import find_shown_card
+from printworks.store.money.ledger import read_books, read_credit_limit
+from printworks.store.money.statements import list_pending_payments
+from printworks.store.views.home.needs import (
     MOST_CALLBACKS,
     OrderInTrouble,
     count_failed_callbacks,
@@ -25,9 +28,6 @@ from printworks.store.home.needs import (
     list_old_drafts_of,
     list_troubled,
 )
-from printworks.store.money.cards import find_shown_card
-from printworks.store.money.ledger import read_books, read_credit_limit
-from printworks.store.money.statements import list_pending_payments
 
 # Of each kind; whoever solves some sees the next ones.
 _LISTED: Final = 5

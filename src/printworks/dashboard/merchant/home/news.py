@@ -18,7 +18,7 @@ from printworks.rules.mail import MailKind
 from printworks.rules.news import count_sent, may_hear
 from printworks.rules.people import Duty
 from printworks.store.engine.rows import group_by
-from printworks.store.home.news import (
+from printworks.store.views.home.news import (
     FeedItem,
     NewsItem,
     find_last,

@@ -15,9 +15,9 @@ from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.spreadsheets import as_text
 from printworks.store.images.images import OrderedSum, sum_items_of_orders
-from printworks.store.labs.shipments import Shipment, list_shipments_of_orders
 from printworks.store.orders.orders import Order, list_orders_by_id
 from printworks.store.orders.search import search_orders
+from printworks.store.orders.shipments import Shipment, list_shipments_of_orders
 
 # Orders that are read together: no more are ever in memory.
 _AT_ONCE: Final = 200

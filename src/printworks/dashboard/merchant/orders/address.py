@@ -7,8 +7,8 @@ from printworks.dashboard.shared.order_address import describe_address, take_add
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.people import Duty
-from printworks.store.labs.shipments import get_whole_order
 from printworks.store.orders.orders import get_order_to_change
+from printworks.store.orders.shipments import get_whole_order
 
 
 @page_at("/orders/{id}/address", duty=Duty.ORDER)

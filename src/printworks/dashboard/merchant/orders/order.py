@@ -51,14 +51,14 @@ from printworks.rules.payments import PaymentState
 from printworks.store.callbacks.callbacks import get_callback
 from printworks.store.callbacks.settings import read_callback_settings
 from printworks.store.issues.reprints import list_reprints
-from printworks.store.labs.shipments import (
+from printworks.store.money.payments import PaymentRequest, find_paid_request, get_request
+from printworks.store.orders.history import read_etag
+from printworks.store.orders.orders import Order, get_order, get_order_to_change
+from printworks.store.orders.shipments import (
     Decision,
     WholeOrder,
     list_decisions,
 )
-from printworks.store.money.payments import PaymentRequest, find_paid_request, get_request
-from printworks.store.orders.history import read_etag
-from printworks.store.orders.orders import Order, get_order, get_order_to_change
 
 # What the address ends in while the browser is sent on to the bank.
 _LEAVING: Final = "leaving"

@@ -5,7 +5,7 @@ from starlette.responses import Response
 from printworks.dashboard.shared.order_images import describe_image
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
-from printworks.store.labs.shipments import get_whole_order
+from printworks.store.orders.shipments import get_whole_order
 
 
 @page_at("/orders/{id}/proofs/{image}")

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from printworks.actions.production.routing import (
-    Delivery,
+    DeliveryTerms,
     RoutedProduct,
     RoutingTerms,
     price_shipping,
@@ -38,7 +38,7 @@ _WAITING: Final = "waiting"
 _MOST_WAITING: Final = 10_000
 
 
-class PriceLine(msgspec.Struct, frozen=True):
+class RunningPriceLine(msgspec.Struct, frozen=True):
     """One product of the order: how often, and what that costs."""
 
     name: str
@@ -57,7 +57,7 @@ class ParcelLine(msgspec.Struct, frozen=True):
 class RunningPrice(msgspec.Struct, frozen=True, kw_only=True):
     """What the order would cost as it is filled in now."""
 
-    lines: Sequence[PriceLine] = ()
+    lines: Sequence[RunningPriceLine] = ()
     shipping: int = 0
     # The tax, and whether the prices include it; None where nobody collects any.
     tax: int | None = None
@@ -89,15 +89,15 @@ def describe_price(
     return msgspec.structs.replace(price, is_example=is_example)
 
 
-def _find_delivery(country: str, method: ShippingMethod, draft: Order | None) -> Delivery:
+def _find_delivery(country: str, method: ShippingMethod, draft: Order | None) -> DeliveryTerms:
     """Return how the order will travel; only programs ask for tracking, or where to print."""
     if draft is None:
-        return Delivery(country, method)
-    return Delivery(country, method, draft.is_tracked, draft.print_country)
+        return DeliveryTerms(country, method)
+    return DeliveryTerms(country, method, draft.is_tracked, draft.print_country)
 
 
 def find_running_price(
-    visit: MerchantVisit, copies: Mapping[str, int], delivery: Delivery
+    visit: MerchantVisit, copies: Mapping[str, int], delivery: DeliveryTerms
 ) -> RunningPrice:
     """Return the price of so many copies of products, by sku, sent so."""
     country = delivery.country
@@ -110,7 +110,7 @@ def find_running_price(
     sold = [(product, number) for product, number in known if product.is_sold_to(country)]
     wanted = [RoutedProduct(place, product, number) for place, (product, number) in enumerate(sold)]
     lines = [
-        PriceLine(
+        RunningPriceLine(
             name=product.description,
             copies=number,
             total=number * (prices.find(product, country, number) or 0),
@@ -145,7 +145,7 @@ def find_running_price(
 
 
 def _plan(
-    visit: MerchantVisit, wanted: Sequence[RoutedProduct], delivery: Delivery
+    visit: MerchantVisit, wanted: Sequence[RoutedProduct], delivery: DeliveryTerms
 ) -> Sequence[PlannedShipment]:
     if not wanted or len(wanted) > _MOST_ROUTED:
         return ()

@@ -18,14 +18,11 @@ from printworks.rules.payments import Payer, PaymentState
 from printworks.rules.production import OPEN, LabState
 from printworks.rules.reasons import StoredReasons
 from printworks.rules.routing.calendars import MONDAY_TO_FRIDAY
-from printworks.store.console.jobs import JobRow, list_jobs
-from printworks.store.console.labs import QueuedShipment, read_queued
-from printworks.store.console.orders import HAS_PROBLEM
 from printworks.store.engine.columns import beside_index, spelled_out
 from printworks.store.engine.rows import columns_of, list_structs
 from printworks.store.issues.issues import COLUMNS, Issue
 from printworks.store.issues.lists import IS_UNSETTLED
-from printworks.store.labs.shipments import IS_OPEN
+from printworks.store.orders.shipments import IS_OPEN
 from printworks.store.tables import (
     callbacks,
     issues,
@@ -34,6 +31,9 @@ from printworks.store.tables import (
     payment_requests,
     shipments,
 )
+from printworks.store.views.console.jobs import JobRow, list_jobs
+from printworks.store.views.console.labs import QueuedShipment, read_queued
+from printworks.store.views.console.orders import HAS_PROBLEM
 
 # At most this many of each kind are counted.
 MOST: Final = 1000

@@ -10,11 +10,11 @@ from sqlalchemy import Connection, func, select
 from printworks.rules.events import CallbackState
 from printworks.rules.heartbeats import Heartbeat
 from printworks.rules.jobs import JobState
-from printworks.store.console.problems import MOST, find_late, find_pending
 from printworks.store.engine.columns import spelled_out
 from printworks.store.money.verifications import Verification, list_verifications
 from printworks.store.queue.heartbeats import list_heartbeats
 from printworks.store.tables import callbacks, jobs
+from printworks.store.views.console.problems import MOST, find_late, find_pending
 
 
 class WaitingJobs(msgspec.Struct):

@@ -10,9 +10,9 @@ from sqlalchemy import Connection, exists, select, text, update
 from printworks.rules.issues import UNSETTLED
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import ENDED
+from printworks.store.accounts.privacy.erasers import UNSETTLED_PAYMENTS
 from printworks.store.engine.rows import columns_of
 from printworks.store.engine.upsert import insert_unless_there
-from printworks.store.privacy.erasers import UNSETTLED_PAYMENTS
 from printworks.store.tables import images, issues, orders, payment_requests, sweeps
 
 # Images that are looked at for each order that is wanted.

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import Connection, text
 
-from printworks.store.transfer.shapes import ColumnKind, Row, TableShape
+from printworks.store.tables.transfer.shapes import ColumnKind, Row, TableShape
 
 # Has rows from the first start on, which a restored one replaces.
 _NOT_COUNTED: Final = "secrets"

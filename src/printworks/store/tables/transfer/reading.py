@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from sqlalchemy import Connection, TextClause, text
 
-from printworks.store.transfer.shapes import ColumnKind, ColumnShape, Row, TableShape
+from printworks.store.tables.transfer.shapes import ColumnKind, ColumnShape, Row, TableShape
 
 # Rows that are in memory at once.
 PAGE: Final = 2000

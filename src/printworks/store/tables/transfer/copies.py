@@ -10,7 +10,7 @@ from printworks.conversion import look_at
 from printworks.store.accounts.secrets import LINKS, find_secret
 from printworks.store.engine.upsert import insert_or_update
 from printworks.store.tables import secrets
-from printworks.store.transfer.shapes import TableShape
+from printworks.store.tables.transfer.shapes import TableShape
 
 _NAME: Final = "copy"
 # How long to wait for somebody who writes.

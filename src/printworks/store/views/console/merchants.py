@@ -12,9 +12,9 @@ from printworks.errors import NotFound
 from printworks.rules.merchants import MerchantState
 from printworks.rules.payments import Billing
 from printworks.rules.search import simplify
-from printworks.store.console.problems import count_failed
 from printworks.store.engine.rows import LARGEST_ID, columns_of, cut_page, possible_id
 from printworks.store.tables import merchants
+from printworks.store.views.console.problems import count_failed
 
 # Merchants that one statement reads when a part of a name is searched for.
 MERCHANTS_AT_ONCE: Final = 1000

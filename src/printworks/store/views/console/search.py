@@ -19,11 +19,11 @@ from sqlalchemy import (
 )
 
 from printworks.rules.search import make_email_key, make_postal_key, make_recipient_key, simplify
-from printworks.store.console.orders import AnyOrder, read_any_orders
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import LARGEST_ID
 from printworks.store.orders.lookups import find_end
 from printworks.store.tables import merchants, orders, shipments
+from printworks.store.views.console.orders import AnyOrder, read_any_orders
 
 # If more orders match a text in one way, only so many of them are found.
 MOST_ALIKE: Final = 1000

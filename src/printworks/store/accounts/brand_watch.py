@@ -1,6 +1,6 @@
 """The brand, followed by every web process, so that no page has to ask for it."""
 
-from printworks.store.brand.brand import StoredBrand, read_brand
+from printworks.store.accounts.brand import StoredBrand, read_brand
 from printworks.store.engine.database import Database
 from printworks.store.engine.following import Follower
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 from printworks.rules.production import LabState
 from printworks.store.engine.columns import beside_index
 from printworks.store.engine.rows import columns_of, cut_page
-from printworks.store.labs.shipments import IS_OPEN
+from printworks.store.orders.shipments import IS_OPEN
 from printworks.store.tables import merchants, orders, shipments
 
 # Open shipments have a small index: sorting what is found there is faster than reading all

@@ -10,7 +10,7 @@ from printworks.rules.events import CallbackState
 from printworks.rules.payments import PaymentState
 from printworks.rules.production import LabState
 from printworks.rules.quarantine import DoubtKind
-from printworks.store.labs.shipments import IS_OPEN
+from printworks.store.orders.shipments import IS_OPEN
 from printworks.store.tables import callbacks, merchants, orders, payment_requests, shipments
 
 # At most this many of each kind are counted.
