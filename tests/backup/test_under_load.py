@@ -12,7 +12,7 @@ import pytest
 from tests.commands import Ended, run_here
 from tests.factories import KEY_FILE
 from tests.journeys.test_images import AN_ORDER
-from tests.running import Merchant, Service, running
+from tests.running import Client, Merchant, Service, running
 from tests.worker.hosts import PictureHost, holds, wait_until
 from tests.worker.shops import STICKER, a_jpeg
 
@@ -66,6 +66,12 @@ def run(*words: str | Path, data: Path, settings: dict[str, str]) -> Any:
     return json.loads(ended.said)
 
 
+def has_a_picture(client: Client) -> bool:
+    """Whether one of the merchant's orders was fetched, and there is a file to back up."""
+    orders = client.get("/v3.0/orders").data["content"]
+    return any(image["status"] == "Ok" for order in orders for image in order["images"])
+
+
 def test_a_backup_under_load_is_whole(
     database_url: str, blank_database_url: str, tmp_path: Path
 ) -> None:
@@ -79,8 +85,10 @@ def test_a_backup_under_load_is_whole(
     ):
         here: dict[str, str] = dict(service.settings)
         traffic = Traffic(service, host)
-        with traffic.going_on([service.add_merchant(name) for name in ("Alice", "Bob")]):
+        alice, bob = service.add_merchant("Alice"), service.add_merchant("Bob")
+        with traffic.going_on([alice, bob]), service.client(alice) as client:
             wait_until(lambda: len(traffic.submitted) >= 20)
+            wait_until(lambda: has_a_picture(client))
             before = list(traffic.submitted)
             first = run("backup", place, data=service.data, settings=here)
             second = run("backup", place, data=service.data, settings=here)
