@@ -2,15 +2,19 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
+from printworks.api.messages import Response
+from printworks.api.orders import MOST_SHOWN_AT_ONCE
+from printworks.api.responses import render
 from printworks.store.engine.database import Database
-from printworks.store.tables import payment_requests
+from printworks.store.tables import orders, payment_requests
 from tests.api.client import Client
 from tests.api.conftest import an_order
-from tests.api.images import add, an_image, create
+from tests.api.images import add, an_addressed_order, an_image, create
 from tests.running import Answer
 
 pytestmark = pytest.mark.both_databases
@@ -67,6 +71,41 @@ def test_images_that_are_refused_take_nothing_from_those_that_come_with_them(v3:
     shown = v3.get(f"/orders/{order_id}").data["images"]
     assert len(added) == 20
     assert shown == sorted(added, key=lambda image: int(image["id"]))
+
+
+@pytest.mark.parametrize("method", ["Express", "Standard"])
+def test_whoever_writes_does_not_wait_for_a_large_answer(
+    v3: Client, database: Database, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """Neither for one with new prices, nor for one with the old ones."""
+    order_id, images = create(v3), [an_image()] * (MOST_SHOWN_AT_ONCE + 1)
+    v3.post(f"/orders/{order_id}/images/batch", images)
+    seen = v3.get(f"/orders/{order_id}").data
+    written = []
+
+    def write_meanwhile(*given: Any) -> Response:
+        with database.writing() as db:
+            written.append(db.execute(update(orders).values(recipient_name="Meanwhile")).rowcount)
+        return render(*given)
+
+    monkeypatch.setattr("printworks.api.service.render", write_meanwhile)
+    body = an_addressed_order(preferredShippingMethod=method, address2="Flat 2")
+    changed = v3.put(f"/orders/{order_id}", body).data
+
+    assert written == [1]
+    assert len(changed["images"]) == len(images)
+    assert (changed["price"] == seen["price"]) == (method == "Standard")
+
+
+@pytest.mark.parametrize("count", [MOST_SHOWN_AT_ONCE, MOST_SHOWN_AT_ONCE + 1])
+def test_a_change_answers_with_the_order_as_it_is(v3: Client, count: int) -> None:
+    order_id = create(v3)
+    v3.post(f"/orders/{order_id}/images/batch", [an_image()] * count)
+    v3.get(f"/orders/{order_id}")
+
+    changed = v3.put(f"/orders/{order_id}", an_addressed_order(address2="Flat 2")).data
+
+    assert changed == v3.get(f"/orders/{order_id}").data
 
 
 def test_an_image_comes_before_the_submission_or_not_at_all(v3: Client) -> None:

@@ -118,15 +118,16 @@ class Marked(msgspec.Struct, frozen=True):
 
 
 class Unfinished(msgspec.Struct, Generic[Reply], frozen=True):
-    """What a handler returns if it must call another service before there is an answer.
+    """What a handler returns if there is more to do after its transaction before there is an answer.
 
-    What it wrote is committed first. Then `ask` is called without a transaction, and `then`, with
-    its result, in another one. A `ServiceError` that `then` returns is the answer, and what it
+    What it wrote is committed first. Then `ask` is called without a transaction. What it returns is
+    the answer, unless there is something to write: then that is the result of `then`, which is called
+    with it in another transaction. A `ServiceError` that `then` returns is the answer, and what it
     wrote stays; one that it raises rolls that back.
     """
 
     ask: Callable[[], Reply]
-    then: Callable[[Connection, Reply], Any]
+    then: Callable[[Connection, Reply], Any] | None = None
     # Whether `ask` waits for another server, which may take long.
     waits_for_others: bool = False
     # Whether `ask` takes no longer than a read.

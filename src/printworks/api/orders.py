@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 from printworks.actions.orders.orders import cancel_order
@@ -30,6 +29,8 @@ from printworks.wire.reading import read, read_parameter
 MOST_ON_A_PAGE: Final = 250
 USUALLY_ON_A_PAGE: Final = 100
 LAST_START: Final = 2**62
+# Images of an order that are shown in the transaction that changed it; others would wait for more.
+MOST_SHOWN_AT_ONCE: Final = 20
 
 
 def get_shown_order(call: Call) -> ShownOrder:
@@ -47,11 +48,10 @@ def show_orders(call: Call, found: Sequence[WholeOrder]) -> Iterator[ShownOrder]
 def show_order(call: Call, order: Order, shape: Callable[[Call, ShownOrder], Any]) -> Any:
     """Answer with an order that was just created or changed, its images and its shipments.
 
-    If these must be planned again, that is done after the transaction.
+    What takes long is done after the transaction: planning, and showing many images.
     """
-    if order.needs_plan:
-        plan = partial(_plan_order, call, order.id)
-        return Unfinished(plan, lambda _, shown: shape(call, shown), is_short=True)
+    if order.needs_plan or order.image_count > MOST_SHOWN_AT_ONCE:
+        return Unfinished(lambda: shape(call, _plan_order(call, order.id)), is_short=True)
     if not order.image_count:
         return shape(call, complete_order(call, order, (), ()))
     images = list_images_to_show(call.db, order.id)

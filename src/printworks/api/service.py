@@ -37,6 +37,7 @@ from printworks.errors import (
     ServiceError,
 )
 from printworks.rules.keys import check_may_change
+from printworks.store.accounts.idempotency import KeyClaim
 from printworks.store.orders.marks import OrderOf, find_order_states
 from printworks.trace_parent import caused_by
 from printworks.wire.reading import by_lower_name, last_of
@@ -173,20 +174,11 @@ class ApiService:
         return answers
 
     def finish(self, pending: Pending) -> Response:
-        """Call the other service, and answer the request."""
+        """Do what was to be done outside the transaction, and answer the request."""
         matched, (work, claim), body = pending
         is_done = False
         try:
-            reply = work.ask()
-            is_read = matched.endpoint.method == "GET"
-            opened = self._database.reading() if is_read else self._database.writing()
-            with opened as db, caused_by(matched.request.trace_parent):
-                result = work.then(db, reply)
-                response = self._shape(matched, result)
-                is_refused = isinstance(result, ServiceError)
-                if claim is not None and not is_refused:
-                    store_response(db, claim, response, matched.request.path)
-            is_done = not is_refused
+            response, is_done = self._conclude(matched, work, claim)
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
             response = answer_error(matched, error)
         finally:
@@ -195,6 +187,26 @@ class ApiService:
         if claim is not None and not is_done:
             release_claim(self._database, claim)
         return response
+
+    def _conclude(
+        self, matched: MatchedRequest, work: Unfinished[Any], claim: KeyClaim | None
+    ) -> tuple[Response, bool]:
+        """Return the answer, and whether it is no refusal."""
+        reply = work.ask()
+        if work.then is None:
+            # Others that write do not wait until a large answer is written.
+            response = self._shape(matched, reply)
+            if claim is not None:
+                with self._database.writing() as db:
+                    store_response(db, claim, response, matched.request.path)
+            return response, True
+        with self._database.writing() as db, caused_by(matched.request.trace_parent):
+            result = work.then(db, reply)
+            response = self._shape(matched, result)
+            is_refused = isinstance(result, ServiceError)
+            if claim is not None and not is_refused:
+                store_response(db, claim, response, matched.request.path)
+        return response, not is_refused
 
     def drop(self, pending: Pending) -> None:
         """Drop a request that cannot be finished now, so that the client can send it again."""

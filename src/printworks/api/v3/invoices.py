@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from sqlalchemy import Connection
-
 from printworks.actions.brand import read_paper_brand
 from printworks.api.endpoints import Call, FileAnswer, Unfinished
 from printworks.invoices.files import MEDIA_TYPES, InvoiceForm, name_file, write_file
@@ -42,17 +40,15 @@ def get_invoice(call: Call) -> Envelope[InvoiceOut]:
     return Envelope(InvoiceOut.of(_get(call)))
 
 
-def download_invoice(call: Call) -> Unfinished[bytes]:
+def download_invoice(call: Call) -> Unfinished[FileAnswer]:
     """Download an invoice or a credit note as PDF, with the electronic invoice inside."""
     invoice, stored, form = _get(call), read_brand(call.db), InvoiceForm.PDF
 
-    def print_pdf() -> bytes:
-        return write_file(invoice, form, read_paper_brand(stored, call.services.files))
-
-    def answer(_: Connection, content: bytes) -> FileAnswer:
+    def print_pdf() -> FileAnswer:
+        content = write_file(invoice, form, read_paper_brand(stored, call.services.files))
         return FileAnswer(MEDIA_TYPES[form], name_file(invoice, form), content)
 
-    return Unfinished(print_pdf, answer)
+    return Unfinished(print_pdf)
 
 
 def _get(call: Call) -> Invoice:
