@@ -11,9 +11,16 @@ from sqlalchemy import select, text
 
 from printworks.rules.jobs import Pool
 from printworks.store.engine.database import Database
-from printworks.store.queue.claims import LARGEST_CLAIM, WAKE_AT_ONCE, Claimant, Claimed, claim
+from printworks.store.queue.claims import (
+    LARGEST_CLAIM,
+    MOST_LANES,
+    WAKE_AT_ONCE,
+    Claimant,
+    Claimed,
+    claim,
+)
 from printworks.store.queue.jobs import finish, release
-from printworks.store.queue.shares import Room, go_round, share_out
+from printworks.store.queue.shares import Room, go_round, kind_of, share_out
 from printworks.store.tables import jobs
 from tests.factories import NOON
 from tests.worker.hosts import wait_until
@@ -175,13 +182,35 @@ class TestLimits:
 
         assert taken == [0, 2, 5]
 
-    def test_one_claim_takes_no_more_than_one_statement_can(self, database: Database) -> None:
+    def test_a_claim_for_one_pool_takes_only_so_many(self, database: Database) -> None:
         enqueue_many(database, LARGEST_CLAIM + 1)
+        rooms = {Pool.UPKEEP: Room(10_000, 10_000)}
+        claimant = Claimant(worker="first", rooms=rooms, lease=LEASE)
 
-        claimed = claim_some(database, 10_000)
+        with database.writing() as db:
+            claimed = claim(db, {KIND: a_policy()}, claimant, now=NOON)
 
         assert len(claimed.jobs) == LARGEST_CLAIM
         assert claimed.more
+
+    def test_a_claim_for_all_pools_takes_from_no_more_lanes_than_one_statement_can(
+        self, database: Database
+    ) -> None:
+        kinds = {f"kind-of-{pool}": a_policy(pool=pool) for pool in Pool}
+        with database.writing() as db:
+            lanes = [f"{kind}:{number}" for kind in kinds for number in range(LARGEST_CLAIM)]
+            job = {"args": {}, "state": "due", "due_at": NOON, "created_at": NOON}
+            db.execute(
+                jobs.insert(), [{**job, "kind": kind_of(lane), "lane": lane} for lane in lanes]
+            )
+
+        claimed = claim_some(database, 10_000, policies=kinds)
+
+        assert len(lanes) > MOST_LANES
+        assert Counter(job.kind for job in claimed.jobs) == dict.fromkeys(
+            kinds, MOST_LANES // len(kinds)
+        )
+        assert claimed.more == frozenset(Pool)
 
 
 class TestFairness:

@@ -64,8 +64,11 @@ class TestSlots:
             assert slots.find_rooms()[Pool.CALLBACKS].slots == 2
             for job in jobs[2:]:
                 slots.leave(job)
-            # Never more than there are slots.
-            assert slots.find_rooms()[Pool.CALLBACKS].slots == 8 + 8
+            assert slots.find_rooms()[Pool.CALLBACKS].slots == 8 + 12
+            for job in slots.take([a_job(number) for number in range(8, 16)]):
+                slots.leave(job)
+            # Never more than twice the slots.
+            assert slots.find_rooms()[Pool.CALLBACKS].slots == 8 + 16
 
         play(scene)
 

@@ -143,7 +143,7 @@ class Slots:
         """Return how many more can be claimed ahead: what the next two claims would find free."""
         if not POOL_SIZES[pool].is_ahead:
             return 0
-        most = min(2 * self._freed[pool], self._count_slots(pool))
+        most = 2 * min(self._freed[pool], self._count_slots(pool))
         return max(0, most - len(self._ready[pool]))
 
     def _has_room_aside(self, pool: Pool) -> bool:

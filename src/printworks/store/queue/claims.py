@@ -38,8 +38,10 @@ from printworks.store.queue.jobs import CLAIMED, Claim, Exhausted, Job, exhaust,
 from printworks.store.queue.shares import Room, find_last, go_round, kind_of, share_out
 from printworks.store.tables import jobs, merchants
 
-# The most jobs that one claim takes for each pool: SQLite allows at most 500 selects in one statement.
-LARGEST_CLAIM: Final = 50
+# The most jobs that one claim takes for each pool, and the most lanes that it takes them from:
+# SQLite allows at most 500 selects in one statement.
+LARGEST_CLAIM: Final = 100
+MOST_LANES: Final = 500
 # Scheduled jobs that one claim makes due; the rest follow with the next claim.
 WAKE_AT_ONCE: Final = 500
 # Lanes that a claim reads beyond those it needs, in case some are in doubt.
@@ -87,11 +89,7 @@ def claim(
     A job that has used up its attempts is marked as failed instead. Jobs of a kind without a policy
     stay in the queue, for a worker that knows them.
     """
-    rooms = {
-        pool: room._replace(slots=min(room.slots, LARGEST_CLAIM))
-        for pool, room in claimant.rooms.items()
-        if room.slots > 0
-    }
+    rooms = _limit(claimant.rooms)
     asked = _ask(rooms, policies)
     _plan_carefully(db)
     seen = _look(db, asked)
@@ -127,6 +125,14 @@ def claim(
         unseen=frozenset(unseen),
         next_due_at=seen.next_due_at,
     )
+
+
+def _limit(rooms: Mapping[Pool, Room]) -> dict[Pool, Room]:
+    """Return the rooms that have slots, with no more of them than one claim can fill."""
+    slots = {pool: min(room.slots, LARGEST_CLAIM) for pool, room in rooms.items() if room.slots > 0}
+    if sum(slots.values()) > MOST_LANES:
+        slots = {pool: min(number, MOST_LANES // len(slots)) for pool, number in slots.items()}
+    return {pool: rooms[pool]._replace(slots=number) for pool, number in slots.items()}
 
 
 def _ask(rooms: Mapping[Pool, Room], policies: Mapping[str, Policy]) -> str:
@@ -364,7 +370,7 @@ _TAKE: Final = _write_take(f"""
 """)  # noqa: S608
 
 
-@lru_cache(maxsize=len(Pool) * LARGEST_CLAIM)
+@lru_cache(maxsize=MOST_LANES)
 def _take_from(lanes: int) -> PreparedStatement:
     """Return the statement that takes jobs from this many lanes: SQLite has no LATERAL."""
     # Nothing but these constants and numbers becomes part of the SQL.
