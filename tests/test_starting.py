@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from printworks.starting import doing_without, without_collecting
+from printworks.starting import doing_without, keep_for_good, without_collecting
 
 
 def test_garbage_is_left_alone_until_the_end_of_the_block() -> None:
@@ -19,6 +19,16 @@ def test_it_is_collected_again_after_a_failure() -> None:
     with pytest.raises(ValueError, match="bad"), without_collecting():
         raise ValueError("bad")
     assert gc.isenabled()
+
+
+def test_what_stays_is_never_searched_again() -> None:
+    before = gc.get_freeze_count()
+    stays: list[object] = [[] for _ in range(1000)]
+    try:
+        keep_for_good()
+        assert gc.get_freeze_count() >= before + len(stays)
+    finally:
+        gc.unfreeze()
 
 
 def test_a_library_does_without_a_package_that_it_does_not_need() -> None:

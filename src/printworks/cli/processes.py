@@ -1,6 +1,5 @@
 """`printworks serve`, `web`, `work` and `migrate`: what runs."""
 
-import gc
 import sys
 
 import typer
@@ -9,7 +8,7 @@ from printworks.cli.opening import find_usable_schema, make_data_folder, open_se
 from printworks.cli.options import Host, Port
 from printworks.cli.session import CommandSession, command
 from printworks.settings import Settings
-from printworks.starting import without_collecting
+from printworks.starting import keep_for_good, without_collecting
 from printworks.store.engine.database import Database
 from printworks.store.tables import schema
 from printworks.store.tables.schema import SchemaFit
@@ -39,7 +38,7 @@ def serve(session: CommandSession, host: Host = None, port: Port = None) -> None
         with without_collecting():
             open_catalogue(settings.catalogue)
         # Nor do they search it: that would copy it.
-        gc.freeze()
+        keep_for_good()
         # Closed before the fork: processes must not share connections.
         with open_services(settings) as services:
             demo = invitation = None

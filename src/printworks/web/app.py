@@ -16,6 +16,7 @@ from printworks.api.tags import hash_program
 from printworks.catalogue.public_holidays import find_delivery_calendar
 from printworks.clock import Clock, system_clock
 from printworks.settings import Settings
+from printworks.starting import keep_for_good
 from printworks.watch.counts import Counts
 from printworks.watch.observing import Observer
 from printworks.watch.readiness import Readiness
@@ -91,6 +92,7 @@ class Application:
         # The tags of answers need it, and it reads every file.
         await asyncio.to_thread(hash_program)
         await self._open_site()
+        keep_for_good()
 
     def _advance_clock(self, merchant_id: int, by: timedelta) -> datetime:
         """Move a merchant's clock."""

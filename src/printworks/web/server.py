@@ -2,7 +2,6 @@
 
 import asyncio
 import fcntl
-import gc
 import os
 import resource
 import signal
@@ -24,7 +23,7 @@ from printworks import log
 from printworks.catalogue.opening import open_catalogue
 from printworks.clock import system_clock
 from printworks.settings import Settings
-from printworks.starting import without_collecting
+from printworks.starting import keep_for_good, without_collecting
 from printworks.watch.counts import CONNECTIONS_OPEN
 from printworks.watch.shared_counts import WEB, keep_sharing
 from printworks.web.certificates import CertificateWatch
@@ -123,7 +122,7 @@ def serve_web(settings: Settings) -> None:
         # Likewise; and its errors are shown once, before anything is started.
         open_catalogue(settings.catalogue)
     # Nor do they search it: that would copy it.
-    gc.freeze()
+    keep_for_good()
     _allow_many_files()
     # Its errors are shown once, too; and others can be told to trust it.
     prepare_tls(settings, now=system_clock())

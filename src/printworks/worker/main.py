@@ -12,6 +12,7 @@ from printworks import log
 from printworks.actions.services import Services
 from printworks.rules.jobs import HOURLY, POLICIES
 from printworks.settings import Settings
+from printworks.starting import keep_for_good
 from printworks.watch.counts import Counts
 from printworks.watch.exporter import keep_exporting
 from printworks.watch.observing import Observer
@@ -53,6 +54,7 @@ async def _work(services: Services, threads: ThreadPoolExecutor) -> None:
         worker = _make_worker(context)
         if services.settings.watchdog_url:
             beside.append(asyncio.create_task(Watchdog(context, worker.name).keep_telling()))
+        keep_for_good()
         try:
             await worker.run(stop)
         finally:
