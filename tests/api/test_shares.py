@@ -16,7 +16,7 @@ from printworks.actions.accounts.merchants import add_key, revoke_key
 from printworks.actions.accounts.shares import change_share
 from printworks.api.endpoints import ApiFamily, Call, Endpoint
 from printworks.api.v3.endpoints import V3_0
-from printworks.rules.shares import REFUSALS_AT_ONCE, ShareTerms
+from printworks.rules.shares import BYTES_OF_BODY, REFUSALS_AT_ONCE, ShareTerms
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import list_keys
 from printworks.store.engine.database import Database
@@ -190,6 +190,17 @@ class TestRate:
 
         assert much.headers["ratelimit"] == '"requests";r=6;t=1'
         assert statuses(alice, 7) == [404] * 6 + [429]
+
+    def test_a_large_body_counts_as_several_requests(
+        self, start: Start, database: Database
+    ) -> None:
+        alice = sign_up(start(), database, "Alice")
+        statuses(alice, 1)
+
+        refused = alice.post("/orders/1/images/batch", ["a" * BYTES_OF_BODY] * 3)
+
+        assert (refused.status, refused.headers["ratelimit"]) == (404, '"requests";r=5;t=1')
+        assert statuses(alice, 6) == [404] * 5 + [429]
 
     def test_a_refusal_that_is_held_back_is_no_request_under_way(
         self, start: Start, database: Database, clock: MovableClock

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from printworks.rules.shares import (
-    BYTES_A_REQUEST,
+    BYTES_OF_ANSWER,
+    BYTES_OF_BODY,
     REFUSALS_A_SECOND,
     REFUSALS_AT_ONCE,
     SECONDS_HELD,
@@ -114,11 +115,11 @@ def test_a_share_is_described_for_people() -> None:
     assert describe_share(USUAL.divided_by(4, 1)) == "12.5 requests a second, 50 in a burst"
 
 
-def refuse(times: list[float]) -> list[float]:
+def refuse(times: list[float], chance: float = 0) -> list[float]:
     """Refuse a request at each time; return how long each refusal is held."""
     held, caught_up_at = [], 0.0
     for now in times:
-        caught_up_at, seconds = hold_refusal(caught_up_at, now)
+        caught_up_at, seconds = hold_refusal(caught_up_at, now, chance)
         held.append(seconds)
     return held
 
@@ -127,21 +128,29 @@ def test_a_few_refusals_are_heard_at_once() -> None:
     assert refuse([NOW] * REFUSALS_AT_ONCE) == pytest.approx([0.0] * REFUSALS_AT_ONCE, abs=1e-6)
 
 
-def test_whoever_sends_again_as_soon_as_it_was_refused_is_slowed_down() -> None:
+@pytest.mark.parametrize("chance", [0, 0.9])
+def test_whoever_sends_again_as_soon_as_it_was_refused_is_slowed_down(chance: float) -> None:
     now, caught_up_at, count = NOW, 0.0, 0
     while now < NOW + 60:
-        caught_up_at, seconds = hold_refusal(caught_up_at, now)
+        caught_up_at, seconds = hold_refusal(caught_up_at, now, chance)
         now += seconds + 0.001
         count += 1
 
     assert count == pytest.approx(REFUSALS_AT_ONCE + 60 * REFUSALS_A_SECOND, abs=2)
 
 
-@given(st.lists(st.floats(0, 100), min_size=1, max_size=200))
-def test_no_refusal_is_held_for_longer_than_told(waits: list[float]) -> None:
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=200), st.floats(0, 1))
+def test_no_refusal_is_held_for_longer_than_told(waits: list[float], chance: float) -> None:
     times = [NOW + sum(waits[:number]) for number in range(len(waits))]
 
-    assert all(0 <= seconds <= SECONDS_HELD + 1e-6 for seconds in refuse(times))
+    assert all(0 <= seconds <= SECONDS_HELD + 1e-6 for seconds in refuse(times, chance))
+
+
+def test_those_that_come_together_do_not_come_back_together() -> None:
+    crowd = [NOW] * 1000
+
+    assert refuse(crowd)[-1] == pytest.approx(SECONDS_HELD)
+    assert refuse(crowd, chance=1)[-1] == pytest.approx(SECONDS_HELD / 2)
 
 
 def test_whoever_waits_is_heard_at_once_again() -> None:
@@ -151,10 +160,17 @@ def test_whoever_waits_is_heard_at_once_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "more"), [(0, 0), (1, 0), (BYTES_A_REQUEST, 0), (BYTES_A_REQUEST + 1, 1), (10**6, 15)]
+    ("answer", "body", "more"),
+    [
+        (0, 0, 0),
+        (BYTES_OF_ANSWER, BYTES_OF_BODY, 0),
+        (BYTES_OF_ANSWER + 1, 0, 1),
+        (0, BYTES_OF_BODY + 1, 1),
+        (10**6, 10**5, 15 + 24),
+    ],
 )
-def test_a_large_answer_counts_as_several_requests(size: int, more: int) -> None:
-    assert count_more(size) == more
+def test_what_is_large_counts_as_several_requests(answer: int, body: int, more: int) -> None:
+    assert count_more(answer, body) == more
 
 
 def test_what_is_charged_later_is_missing_from_the_bucket() -> None:

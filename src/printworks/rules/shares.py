@@ -15,9 +15,10 @@ _ROUNDING: Final = 1e-6
 # Refusals are answered at once so often; then they are held back, but not for longer than this.
 REFUSALS_A_SECOND: Final = 5
 REFUSALS_AT_ONCE: Final = 10
-SECONDS_HELD: Final = 2.0
-# An answer counts as one request for each part of this size that it has.
-BYTES_A_REQUEST: Final = 65_536
+SECONDS_HELD: Final = 4.0
+# An answer, or a body that is sent, counts as one request for each part of this size that it has.
+BYTES_OF_ANSWER: Final = 65_536
+BYTES_OF_BODY: Final = 4_096
 
 
 class RequestShare(NamedTuple):
@@ -100,9 +101,12 @@ def take(share: RequestShare, full_at: float, now: float) -> Taken:
     return Taken(after, int((room + _ROUNDING) * share.per_second), after - now)
 
 
-def count_more(size: int) -> int:
-    """Return as how many more requests a large answer counts: writing it takes as long."""
-    return max(0, size - 1) // BYTES_A_REQUEST
+def count_more(answer: int, body: int) -> int:
+    """Return as how many more requests one counts by the bytes of its answer and of its body.
+
+    Writing a large answer takes as long, and so does checking a batch of images.
+    """
+    return max(0, answer - 1) // BYTES_OF_ANSWER + max(0, body - 1) // BYTES_OF_BODY
 
 
 def charge(share: RequestShare, full_at: float, now: float, requests: int) -> Taken:
@@ -117,16 +121,17 @@ def give_back(share: RequestShare, full_at: float) -> float:
     return full_at - 1 / share.per_second
 
 
-def hold_refusal(caught_up_at: float, now: float) -> tuple[float, float]:
+def hold_refusal(caught_up_at: float, now: float, chance: float) -> tuple[float, float]:
     """Return the new state of somebody who is refused once more, and how long to hold the refusal.
 
     A program that sends again as soon as it was refused would otherwise take as much of the
-    service for its refusals as others do for their answers.
+    service for its refusals as others do for their answers. `chance`, from 0 to 1, shortens the
+    wait by up to a half: those that come together must not come back together.
     """
     at_once = REFUSALS_AT_ONCE / REFUSALS_A_SECOND
     caught_up_at = max(caught_up_at, now) + 1 / REFUSALS_A_SECOND
     caught_up_at = min(caught_up_at, now + at_once + SECONDS_HELD)
-    return caught_up_at, max(0.0, caught_up_at - now - at_once)
+    return caught_up_at, max(0.0, caught_up_at - now - at_once) * (1 - chance / 2)
 
 
 def describe_share(share: RequestShare) -> str:

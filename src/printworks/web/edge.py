@@ -136,7 +136,7 @@ class Edge:
             log.info("client gone", method=request.method, request_id=request.request_id)
             return
         finally:
-            self._shares.settle(ticket, request.caller.identity, status, size)
+            self._shares.settle(ticket, request.caller, status, size)
             if span is not None:
                 span.end(status, request_id=request.request_id, version=found.family.version)
         if ticket.refusal:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from printworks.actions.accounts.shares import usual_share
 from printworks.api.credentials import credential_headers
-from printworks.api.messages import Identity, Request
+from printworks.api.messages import Caller, Identity, Request
 from printworks.clock import Clock
 from printworks.dashboard.site.limits import describe_wait, network_of
 from printworks.rules.shares import (
@@ -35,6 +35,8 @@ from printworks.web.counters import Counters, identify, open_counters
 # Credentials, merchants and addresses that are remembered at once.
 _MOST_REMEMBERED: Final = 10_000
 _WRONG_KEY: Final = 401
+# Its multiples are spread evenly between whole numbers, however many there are.
+_GOLDEN_RATIO: Final = 0.618
 _USUAL_TERMS: Final = ShareTerms()
 _TOO_MANY_AT_ONCE: Final = (
     "Too many of your requests are waiting for an answer; wait for some of them, and send it again."
@@ -50,6 +52,7 @@ class Sharer:
         "_in_work",
         "_owner",
         "_place",
+        "_refusals",
         "_waiting",
         "accepted",
         "is_merchant",
@@ -70,6 +73,7 @@ class Sharer:
         self._in_work = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._caught_up_at = 0.0
+        self._refusals = 0
         self.change(_USUAL_TERMS, share)
 
     def change(self, terms: ShareTerms, share: RequestShare) -> None:
@@ -104,7 +108,9 @@ class Sharer:
     async def hold_refusal(self) -> None:
         """Wait before one more refusal is sent, if there were many lately."""
         now = asyncio.get_running_loop().time()
-        self._caught_up_at, seconds = hold_refusal(self._caught_up_at, now)
+        self._refusals += 1
+        chance = self._refusals * _GOLDEN_RATIO % 1
+        self._caught_up_at, seconds = hold_refusal(self._caught_up_at, now, chance)
         if seconds:
             await asyncio.sleep(seconds)
 
@@ -184,8 +190,9 @@ class Shares:
             ticket.retry_after = 1
         return ticket
 
-    def settle(self, ticket: Ticket, identity: Identity | None, status: int, size: int) -> None:
+    def settle(self, ticket: Ticket, caller: Caller, status: int, size: int) -> None:
         """End a request, now that it is known whose it was and how large the answer is."""
+        identity = caller.identity
         sharer = ticket.sharer
         sharer.accepted -= 1
         if identity is None:
@@ -198,7 +205,7 @@ class Shares:
             ticket.taken = ticket.sharer.take(self._clock().timestamp())
         elif sharer.terms != identity.terms:
             sharer.change(identity.terms, self._divide(identity.terms.apply_to(self._usual)))
-        if more := count_more(size):
+        if more := count_more(size, len(caller.body)):
             ticket.taken = ticket.sharer.charge(self._clock().timestamp(), more)
 
     def take_of_stranger(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> float:
