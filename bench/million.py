@@ -68,6 +68,8 @@ MANY: Final = 1_000_000
 WHOLE: Final = 300
 # Orders of this many days also have a shipment, a charge and a callback.
 DAYS_WITH_MORE: Final = 60
+# The newest orders are not complete yet; of a small shop, half: its pages are as long as a large one's.
+MOST_UNDER_WAY: Final = 3_000
 REPEATS: Final = 15
 SYLLABLES: Final = ("ba", "do", "fen", "gra", "hol", "ker", "lin", "mar", "ros", "tal")
 FIRST_NAMES: Final = ("Ann", "Bea", "Carl", "Dora", "Émile", "Fay", "Gus", "Hal", "Ida", "Jan")
@@ -138,7 +140,7 @@ def _add_orders(db: Connection, merchant_id: int, count: int, *, first: datetime
     kind = db.dialect.name
     timestamp = MINUTES_AFTER[kind].format(n="n")
     # Most are complete; of the newest, some are submitted and one in five is still open.
-    status = """CASE WHEN n % 50 = 7 THEN 'Cancelled' WHEN n < :count - 3000 THEN 'Complete'
+    status = """CASE WHEN n % 50 = 7 THEN 'Cancelled' WHEN n <= :complete THEN 'Complete'
         WHEN n % 5 = 0 THEN 'NotYetSubmitted' ELSE 'Submitted' END"""
     reference = "CASE WHEN n % 7 = 0 THEN NULL ELSE 'A-' || (100000 + n) END"
     town = "CASE WHEN n % 10 = 3 THEN 'Whitby ' || n % 2000 ELSE 'London' END"
@@ -156,7 +158,11 @@ def _add_orders(db: Connection, merchant_id: int, count: int, *, first: datetime
         FROM {COUNTED[kind]} JOIN bench_people ON number = (n % 10000 * 7919) % 10000
         ORDER BY n
         """),
-        {"count": count, "first": _write_timestamp(first, kind)},
+        {
+            "count": count,
+            "complete": count - min(MOST_UNDER_WAY, count // 2),
+            "first": _write_timestamp(first, kind),
+        },
     )
     db.execute(
         text("UPDATE merchants SET order_count = :count WHERE id = :merchant"),
