@@ -16,7 +16,7 @@ from printworks.actions.accounts.merchants import add_key, revoke_key
 from printworks.actions.accounts.shares import change_share
 from printworks.api.endpoints import ApiFamily, Call, Endpoint
 from printworks.api.v3.endpoints import V3_0
-from printworks.rules.shares import BYTES_OF_BODY, REFUSALS_AT_ONCE, ShareTerms
+from printworks.rules.shares import BYTES_OF_ANSWER, BYTES_OF_BODY, REFUSALS_AT_ONCE, ShareTerms
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import list_keys
 from printworks.store.engine.database import Database
@@ -46,8 +46,8 @@ class Gate:
         self.inside = 0
 
     def write_much(self, _call: Call) -> Envelope[str]:
-        """Answer with three parts of 64 kB."""
-        return Envelope("a" * 150_000)
+        """Answer with three parts of those that count."""
+        return Envelope("a" * (2 * BYTES_OF_ANSWER + 1))
 
     def wait(self, _call: Call) -> Envelope[str]:
         """Wait."""

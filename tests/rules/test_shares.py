@@ -166,7 +166,7 @@ def test_whoever_waits_is_heard_at_once_again() -> None:
         (BYTES_OF_ANSWER, BYTES_OF_BODY, 0),
         (BYTES_OF_ANSWER + 1, 0, 1),
         (0, BYTES_OF_BODY + 1, 1),
-        (10**6, 10**5, 15 + 24),
+        (10**6, 10**5, 30 + 24),
     ],
 )
 def test_what_is_large_counts_as_several_requests(answer: int, body: int, more: int) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from datetime import datetime, timedelta
 from secrets import token_hex
@@ -365,7 +365,8 @@ class Worker:
 
     async def _shut_down(self) -> None:
         """Let running jobs finish, and put back those that do not finish in time."""
-        await self._release(self._slots.drop_ready(self._slots.ready))
+        # Nothing has happened to those that were only claimed ahead.
+        await self._release(self._slots.drop_ready(self._slots.ready), log.info)
         tasks = dict(self._running)
         if tasks:
             await asyncio.wait(tasks.values(), timeout=self._stop_timeout.total_seconds())
@@ -374,15 +375,15 @@ class Worker:
             task.cancel()
         await asyncio.gather(*tasks.values(), return_exceptions=True)
         await self._report_ended()
-        await self._release(unfinished)
+        await self._release(unfinished, log.warning)
 
-    async def _release(self, claims: Sequence[Claim]) -> None:
+    async def _release(self, claims: Sequence[Claim], say: Callable[..., object]) -> None:
         """Put back jobs that have not begun or not finished."""
         if not claims:
             return
         try:
             released = await self._context.in_thread(self._write_release, claims)
-            log.warning("jobs put back", worker=self.name, jobs=released)
+            say("jobs put back", worker=self.name, jobs=released)
         except Exception:
             log.exception("jobs left to their leases", worker=self.name, jobs=len(claims))
 
