@@ -13,7 +13,7 @@ _TOO_LATE: Final = 1.0
 # Shares of a microsecond are lost when times are written as fractions of seconds since 1970.
 _ROUNDING: Final = 1e-6
 # Refusals are answered at once so often; then they are held back, but not for longer than this.
-REFUSALS_A_SECOND: Final = 2
+REFUSALS_A_SECOND: Final = 1
 REFUSALS_AT_ONCE: Final = 10
 SECONDS_HELD: Final = 4.0
 # An answer, or a body that is sent, counts as one request for each part of this size that it has.
