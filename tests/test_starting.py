@@ -1,6 +1,7 @@
 """A start looks for no garbage, and everything after it does."""
 
 import gc
+import os
 import subprocess
 import sys
 
@@ -59,3 +60,22 @@ print("rich" in sys.modules)
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert said.stdout.splitlines()[-1] == "False"
+
+
+def test_a_process_that_gives_way_does_so_for_all_sessions() -> None:
+    program = """
+import os
+from pathlib import Path
+from printworks.starting import give_way
+give_way(5)
+of_session = Path("/proc/self/autogroup")
+print(os.nice(0), of_session.read_text().split()[-1] if of_session.exists() else 5)
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        start_new_session=True,
+    )
+    assert said.stdout.split() == [str(min(os.nice(0) + 5, 19)), "5"]

@@ -1,10 +1,15 @@
-"""How a program starts quickly."""
+"""How a process starts quickly, and gives way to others."""
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+# How Linux shares the processors among sessions.
+_OF_SESSION: Final = Path("/proc/self/autogroup")
 
 
 @contextmanager
@@ -41,3 +46,12 @@ def doing_without(name: str) -> Iterator[None]:
         yield
     finally:
         del modules[name]
+
+
+def give_way(niceness: int) -> None:
+    """Let others have the processors first, from a process that leads a session of its own."""
+    os.nice(niceness)
+    # Where the processors are shared among sessions first, the other counts only within this one.
+    if _OF_SESSION.exists():
+        with suppress(OSError):
+            _OF_SESSION.write_text(str(niceness))

@@ -16,6 +16,8 @@ import msgspec
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from printworks.starting import give_way
+
 # With this, a busy web process gets nine tenths of a core that both want.
 NICENESS: Final = 10
 
@@ -96,7 +98,7 @@ def _try(lock: int) -> bool:
 
 
 def _be_modest(slots: int) -> None:
-    os.nice(NICENESS)
+    give_way(NICENESS)
     if hasattr(os, "sched_setaffinity"):
         # Of all cores: the thread that starts this process is bound to one. In a container that
         # may use others only, it stays there.
