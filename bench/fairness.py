@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
@@ -29,7 +29,7 @@ from rich.table import Table
 from bench import tools
 from bench.budgets import BOTH, POSTGRESQL
 from bench.clients import Connection, Laps, ask, send_on_schedule, write_request
-from bench.greedy import WAYS
+from bench.greedy import NICENESS, WAYS
 from bench.parts.arrivals import offering
 from bench.results import RESULTS, describe_machine, find_commit
 from bench.seeds import SeededDatabase
@@ -204,16 +204,34 @@ def _build(session: Session, amounts: Amounts, photo: Path) -> Town:
 
 def _try_way(town: Town, way: str, number: int, database: str) -> Row:
     feel = _wait_for_pictures if way == OF_PICTURES else _feel
-    quiet = feel(town)
+    with _going_first():
+        quiet = feel(town)
     with _being_greedy(town, way, number) as process:
         time.sleep(town.amounts.seconds_to_begin)
-        during = feel(town)
+        with _going_first():
+            during = feel(town)
         process.send_signal(signal.SIGTERM)
         assert process.stdout is not None
         answers = json.loads(process.stdout.readline() or '{"failed": "no answer"}')
     row = Row(way, database, quiet, during, answers)
     print(_write_row(row), file=sys.stderr, flush=True)
     return row
+
+
+@contextmanager
+def _going_first() -> Iterator[None]:
+    """Measure without waiting for a processor, as on a machine of one's own; needs root."""
+    _prefer(-NICENESS)
+    try:
+        yield
+    finally:
+        _prefer(0)
+
+
+def _prefer(niceness: int) -> None:
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, niceness)
+        Path("/proc/self/autogroup").write_text(str(niceness))
 
 
 @contextmanager
@@ -224,6 +242,8 @@ def _being_greedy(town: Town, way: str, number: int) -> Iterator[subprocess.Pope
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        # Which gives way to the service.
+        start_new_session=True,
     )
     try:
         assert process.stdin is not None

@@ -19,6 +19,7 @@ from itertools import count, cycle
 from typing import Any, Final
 
 from bench.workload import IMAGE_BODY, ORDER_BODY, PHOTO
+from printworks.starting import give_way
 
 HOST: Final = "127.0.0.1"
 # Other machines would send this; here it must not take the processor from the service.
@@ -279,7 +280,7 @@ WAYS: Final[dict[str, Callable[[Greed], Awaitable[None]]]] = {
 
 async def main() -> None:
     """Be greedy until told to stop."""
-    os.nice(NICENESS)
+    give_way(NICENESS)
     greed = Greed(**json.loads(sys.stdin.readline()))
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
