@@ -48,14 +48,30 @@ def show_orders(call: Call, found: Sequence[WholeOrder]) -> Iterator[ShownOrder]
 def show_order(call: Call, order: Order, shape: Callable[[Call, ShownOrder], Any]) -> Any:
     """Answer with an order that was just created or changed, its images and its shipments.
 
-    What takes long is done after the transaction: planning, and showing many images.
+    If these must be planned again, that is done after the transaction.
     """
-    if order.needs_plan or order.image_count > MOST_SHOWN_AT_ONCE:
-        return Unfinished(lambda: shape(call, _plan_order(call, order.id)), is_short=True)
+    if order.needs_plan:
+        return _show_later(call, order, shape)
     if not order.image_count:
         return shape(call, complete_order(call, order, (), ()))
     images = list_images_to_show(call.db, order.id)
     return shape(call, complete_order(call, order, images, list_shipments(call.db, order.id)))
+
+
+def show_updated_order(call: Call, order: Order, shape: Callable[[Call, ShownOrder], Any]) -> Any:
+    """Like `show_order`, for a change that is idempotent: many images are shown after it.
+
+    Whoever gets no answer then can send it again. Any other change is made with its answer, or not.
+    """
+    if order.image_count > MOST_SHOWN_AT_ONCE:
+        return _show_later(call, order, shape)
+    return show_order(call, order, shape)
+
+
+def _show_later(
+    call: Call, order: Order, shape: Callable[[Call, ShownOrder], Any]
+) -> Unfinished[Any]:
+    return Unfinished(lambda: shape(call, _plan_order(call, order.id)), is_short=True)
 
 
 def _plan_order(call: Call, order_id: int) -> ShownOrder:

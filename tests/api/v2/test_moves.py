@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from printworks.api.orders import MOST_SHOWN_AT_ONCE
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
@@ -13,7 +14,7 @@ from printworks.store.views.console.jobs import list_jobs
 from tests.api.client import Client
 from tests.api.images import move
 from tests.api.production import hear_of
-from tests.api.v2.shop import ADDRESS, add, create, see, seen, set_status, submit
+from tests.api.v2.shop import ADDRESS, a_photo, add, create, see, seen, set_status, submit
 
 ORDER = "An order that is {} cannot become {}."
 ELSEWHERE = {"address1": "2 Low Street", "addressTownOrCity": "Leeds", "postalOrZipCode": "LS1 1AA"}
@@ -132,6 +133,24 @@ class TestCancelling:
 
         assert cancelled["status"] == "Cancelled"
         assert cancelled == see(v2_6, order_id)
+
+    def test_without_its_answer_nothing_is_cancelled_however_large_it_is(
+        self, v2_6: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        order_id = create(v2_6)
+        photos = [a_photo()] * (MOST_SHOWN_AT_ONCE + 1)
+        seen(v2_6.post(f"/Orders/{order_id}/Photos/Batch", photos))
+        see(v2_6, order_id)
+
+        def fail(*_: Any) -> None:
+            raise OSError("no memory")
+
+        with monkeypatch.context() as broken:
+            broken.setattr("printworks.api.service.render", fail)
+            refused = v2_6.post(f"/Orders/{order_id}/Cancel")
+
+        assert refused.status >= 500
+        assert see(v2_6, order_id)["status"] == "NotYetSubmitted"
 
     def test_once_a_lab_has_begun_it_is_a_bad_request(
         self, v2_6: Client, database: Database

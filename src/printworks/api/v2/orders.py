@@ -17,6 +17,7 @@ from printworks.api.orders import (
     read_page,
     show_order,
     show_orders,
+    show_updated_order,
 )
 from printworks.errors import BadInput, NotSold, WrongState
 from printworks.rules.orders import OrderStatus, check_change
@@ -103,7 +104,7 @@ def update_order(call: Call) -> Any:
     except NotSold as refusal:
         name = name_type(refusal.sku, call.work.catalogue)
         raise NotSold(refusal.sku, refusal.where, name=name) from refusal
-    return show_order(call, changed, shape_order)
+    return show_updated_order(call, changed, shape_order)
 
 
 def get_submission_status(call: Call) -> Marked:

@@ -15,6 +15,7 @@ from printworks.api.orders import (
     read_page,
     show_order,
     show_orders,
+    show_updated_order,
 )
 from printworks.rules.orders import OrderStatus, check_change
 from printworks.store.images.images import Image, list_images_of_page
@@ -104,7 +105,7 @@ def update_order(call: Call) -> Any:
     check_change(order.status)
     changes = read(UpdateOrder, call.body).to_changes()
     changed = actions.change_order(call.work, order, changes)
-    return show_order(call, changed, _show)
+    return show_updated_order(call, changed, _show)
 
 
 def get_submission_status(call: Call) -> Marked:
