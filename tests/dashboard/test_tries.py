@@ -248,6 +248,8 @@ def test_when_too_many_sign_in_at_once_the_rest_are_asked_to_come_back(
     assert refused.status == 503
     assert int(refused.headers["retry-after"]) > 0
     assert "yours was not checked" in words_of(refused)
+    # Whatever their addresses, those who are refused come back one by one.
+    assert server.app._unavailable._count == 1
     # Nothing was counted for the person.
     assert sign_in(newcomer, email_of(alice), PASSWORD).status == 303
 

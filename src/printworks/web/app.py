@@ -28,7 +28,7 @@ from printworks.web.leftovers import ArrivingBody, Leftovers
 from printworks.web.probes import PROBES, Probes
 from printworks.web.receiving import Receive, Scope, Send
 from printworks.web.request_log import RequestLog
-from printworks.web.shares import Shares
+from printworks.web.shares import RefusalPace, Shares
 
 if TYPE_CHECKING:
     from printworks.web.site import Site
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 SECONDS_ALONE: Final = 0.5
 # A body that was refused may be this much larger than the largest upload, and is still received.
 MORE_DISCARDED: Final = 100_000_000
-# How pages refuse those who ask too often, or for too much at once.
-_TOO_MUCH: Final = frozenset({429, 503})
+# How pages refuse those who ask too often, and everybody while too many ask.
+_TOO_MANY: Final = 429
+_UNAVAILABLE: Final = 503
 
 
 class Application:
@@ -68,6 +69,7 @@ class Application:
         self._edge: Edge | None = None
         self._tracer: Tracer | None = None
         self._shares: Shares | None = None
+        self._unavailable = RefusalPace()
         uploads = upload_limits(settings)
         self._leftovers = Leftovers(uploads._replace(size=uploads.size + MORE_DISCARDED))
         self._credential_headers = [name.encode() for name in credential_headers(settings)]
@@ -140,9 +142,11 @@ class Application:
         """Return how to answer somebody so that refusals cost no more than answers."""
 
         async def hold_and_send(message: dict[str, Any]) -> None:
-            if message.get("status") in _TOO_MUCH and self._shares is not None:
+            if message.get("status") == _TOO_MANY and self._shares is not None:
                 headers = begin_request(scope).headers
-                await self._shares.find_stranger(scope, headers).hold_refusal()
+                await self._shares.find_stranger(scope, headers).refusals.hold()
+            elif message.get("status") == _UNAVAILABLE:
+                await self._unavailable.hold()
             await send(message)
 
         return hold_and_send

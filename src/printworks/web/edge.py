@@ -140,7 +140,7 @@ class Edge:
             if span is not None:
                 span.end(status, request_id=request.request_id, version=found.family.version)
         if ticket.refusal:
-            await ticket.sharer.hold_refusal()
+            await ticket.sharer.refusals.hold()
         # Before it is sent: a client that hangs up needs the entry most.
         client = find_client(scope, request.headers, is_proxied=self._is_proxied)
         self._requests.note(request, response, time.perf_counter() - began, client)

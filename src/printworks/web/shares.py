@@ -43,20 +43,38 @@ _TOO_MANY_AT_ONCE: Final = (
 )
 
 
+class RefusalPace:
+    """Spreads refusals over time, so that they cost less than answers."""
+
+    __slots__ = ("_caught_up_at", "_count")
+
+    def __init__(self) -> None:
+        self._caught_up_at = 0.0
+        self._count = 0
+
+    async def hold(self) -> None:
+        """Wait before one more refusal is sent, if there were many lately."""
+        now = asyncio.get_running_loop().time()
+        self._count += 1
+        chance = self._count * _GOLDEN_RATIO % 1
+        self._caught_up_at, seconds = hold_refusal(self._caught_up_at, now, chance)
+        if seconds:
+            await asyncio.sleep(seconds)
+
+
 class Sharer:
     """A merchant or an address: its share, and its requests under way in this process."""
 
     __slots__ = (
-        "_caught_up_at",
         "_counters",
         "_in_work",
         "_owner",
         "_place",
-        "_refusals",
         "_waiting",
         "accepted",
         "is_merchant",
         "policy",
+        "refusals",
         "share",
         "terms",
     )
@@ -72,8 +90,7 @@ class Sharer:
         self.accepted = 0
         self._in_work = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._caught_up_at = 0.0
-        self._refusals = 0
+        self.refusals = RefusalPace()
         self.change(_USUAL_TERMS, share)
 
     def change(self, terms: ShareTerms, share: RequestShare) -> None:
@@ -104,15 +121,6 @@ class Sharer:
         if not self._counters.belongs_to(self._place, self._owner):
             self._place = self._counters.find(self._owner)
         return self._place
-
-    async def hold_refusal(self) -> None:
-        """Wait before one more refusal is sent, if there were many lately."""
-        now = asyncio.get_running_loop().time()
-        self._refusals += 1
-        chance = self._refusals * _GOLDEN_RATIO % 1
-        self._caught_up_at, seconds = hold_refusal(self._caught_up_at, now, chance)
-        if seconds:
-            await asyncio.sleep(seconds)
 
     async def begin(self) -> None:
         """Wait until one more request may be worked on; `end` must follow."""
