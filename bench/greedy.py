@@ -262,9 +262,10 @@ async def send_batches(greed: Greed) -> None:
 
 
 WAYS: Final[dict[str, Callable[[Greed], Awaitable[None]]]] = {
-    "creates": create,
+    # Before any that creates orders: lists begin with the newest, and these should be large.
     "lists": list_json,
     "lists-xml": list_xml,
+    "creates": create,
     "repricing": reprice,
     "reads": read_often,
     "uploads": upload_slowly,
