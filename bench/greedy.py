@@ -281,7 +281,7 @@ WAYS: Final[dict[str, Callable[[Greed], Awaitable[None]]]] = {
 
 async def main() -> None:
     """Be greedy until told to stop."""
-    give_way(NICENESS)
+    give_way(NICENESS, leads_session=True)
     greed = Greed(**json.loads(sys.stdin.readline()))
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)

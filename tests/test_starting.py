@@ -2,12 +2,21 @@
 
 import gc
 import os
+import platform
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from printworks.starting import doing_without, without_collecting
+
+
+def _can_choose_turns() -> bool:
+    file = Path("/proc/self/sched")
+    version = [int(number) for number in re.findall(r"\d+", platform.release())[:2]]
+    return sys.platform == "linux" and version >= [6, 12] and "se.slice" in file.read_text()
 
 
 def test_garbage_is_left_alone_until_the_end_of_the_block() -> None:
@@ -52,6 +61,7 @@ def test_a_package_that_is_imported_already_stays() -> None:
 def test_a_command_that_prints_nothing_starts_without_what_prints_tables() -> None:
     program = """
 import sys
+from pathlib import Path
 sys.argv = ["printworks", "--version"]
 import printworks.cli
 try:
@@ -72,7 +82,7 @@ def test_a_process_that_gives_way_does_so_for_all_sessions() -> None:
 import os
 from pathlib import Path
 from printworks.starting import give_way
-give_way(5)
+give_way(5, leads_session=True)
 of_session = Path("/proc/self/autogroup")
 print(os.nice(0), of_session.read_text().split()[-1] if of_session.exists() else 5)
 """
@@ -84,3 +94,18 @@ print(os.nice(0), of_session.read_text().split()[-1] if of_session.exists() else
         start_new_session=True,
     )
     assert said.stdout.split() == [str(min(os.nice(0) + 5, 19)), "5"]
+
+
+@pytest.mark.skipif(not _can_choose_turns(), reason="Linux lets processes choose since 6.12")
+def test_a_process_that_gives_way_can_be_interrupted_at_once() -> None:
+    program = """
+from pathlib import Path
+from printworks.starting import give_way
+give_way(5)
+turns = [line for line in Path("/proc/self/sched").read_text().splitlines() if "se.slice" in line]
+print(*turns)
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.split()[-1] == "100000000"

@@ -71,7 +71,8 @@ def show_updated_order(call: Call, order: Order, shape: Callable[[Call, ShownOrd
 def _show_later(
     call: Call, order: Order, shape: Callable[[Call, ShownOrder], Any]
 ) -> Unfinished[Any]:
-    return Unfinished(lambda: shape(call, _plan_order(call, order.id)), is_short=True)
+    is_short = order.image_count <= MOST_SHOWN_AT_ONCE
+    return Unfinished(lambda: shape(call, _plan_order(call, order.id)), is_short=is_short)
 
 
 def _plan_order(call: Call, order_id: int) -> ShownOrder:

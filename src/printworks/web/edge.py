@@ -20,6 +20,7 @@ from printworks.api.routing import FoundEndpoint, MatchedRequest, NoSuchMethod, 
 from printworks.api.service import ApiService, Pending, SharedRequest
 from printworks.errors import TooManyUploads
 from printworks.settings import Settings
+from printworks.starting import take_long_turns
 from printworks.watch.counts import UNKNOWN
 from printworks.watch.observing import Observer
 from printworks.web.clients import find_client
@@ -55,7 +56,7 @@ _MUST_NOT_BE_KEPT: Final = (b"cache-control", b"no-store")
 _NOT_MODIFIED: Final = 304
 # Concurrent requests that wait for an external server, such as a payment provider.
 OUTSIDE_THREADS: Final = 8
-# Concurrent uploads in the image processor.
+# Concurrent uploads in the image processor, and large orders that are planned and shown.
 CPU_THREADS: Final = 2
 # A submission or a batch writes about as much as this many creates.
 HEAVY: Final = 4
@@ -80,7 +81,9 @@ class Edge:
         self._pool = ThreadPool("core", threads=settings.web_threads, queue=settings.web_queue)
         # External servers may be slow, and must not block the core threads.
         self._outside = ThreadPool("outside", threads=OUTSIDE_THREADS, queue=settings.web_queue)
-        self._cpu_pool = ThreadPool("cpu", threads=CPU_THREADS, queue=settings.web_queue)
+        self._cpu_pool = ThreadPool(
+            "cpu", threads=CPU_THREADS, queue=settings.web_queue, begin=take_long_turns
+        )
         self._writer: GroupThread[SharedRequest, Response | Pending] = GroupThread(
             "writer", service.answer_together, queue=settings.web_queue, weigh=_weigh
         )

@@ -28,6 +28,7 @@ from printworks.api.messages import LongBody, Response
 from printworks.api.refusals import answer_error
 from printworks.api.routing import MatchedRequest
 from printworks.settings import Settings
+from printworks.starting import give_way
 from printworks.web.families import FAMILIES
 from printworks.web.parents import stop_with_parent
 from printworks.web.pool import PoolFull
@@ -172,7 +173,7 @@ _child: Final[list[_Child]] = []
 def _begin(settings: Settings) -> None:
     logging.configure(settings)
     stop_with_parent()
-    os.nice(_PRIORITY)
+    give_way(_PRIORITY)
     if hasattr(os, "sched_setaffinity"):
         # The web process may be bound to one core.
         os.sched_setaffinity(0, range(os.cpu_count() or 1))

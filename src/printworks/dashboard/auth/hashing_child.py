@@ -98,7 +98,7 @@ def _try(lock: int) -> bool:
 
 
 def _be_modest(slots: int) -> None:
-    give_way(NICENESS)
+    give_way(NICENESS, leads_session=True)
     if hasattr(os, "sched_setaffinity"):
         # Of all cores: the thread that starts this process is bound to one. In a container that
         # may use others only, it stays there.
