@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from printworks.rules.production import LabState
 from printworks.store.accounts.merchants import Merchant
+from printworks.store.catalogue.versions import list_busy_labs
 from printworks.store.engine.database import Database
 from printworks.store.views.console.labs import QueueCount, count_queue, list_queue
 from tests.factories import NOON, a_merchant
@@ -114,6 +115,7 @@ def ask(db: Connection) -> None:
     list_queue(db, limit=10)
     list_queue(db, lab="london", state=_S.OFFERED, after=5, limit=10)
     count_queue(db)
+    list_busy_labs(db)
 
 
 class TestIndexes:

@@ -12,7 +12,6 @@ from printworks.catalogue.sources import fingerprint
 from printworks.errors import NotFound
 from printworks.rules.merchants import MerchantState
 from printworks.rules.product_pictures import list_hashes
-from printworks.rules.production import DROPPED, SENT, LabState
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import (
     columns_of,
@@ -21,6 +20,7 @@ from printworks.store.engine.rows import (
     newest_first,
     possible_id,
 )
+from printworks.store.orders.shipments import IS_OPEN
 from printworks.store.tables import (
     catalogue_files,
     catalogue_pictures,
@@ -53,7 +53,6 @@ _CURRENT: Final = PreparedStatement(
 _TAKE_TURN: Final = PreparedStatement(
     text("SELECT pg_advisory_xact_lock(hashtext('printworks.catalogue'))")
 )
-_UNFINISHED: Final = [state for state in LabState if state not in DROPPED | SENT]
 
 
 def lock_versions(db: Connection) -> None:
@@ -181,5 +180,4 @@ def list_used_currencies(db: Connection) -> set[Currency]:
 
 def list_busy_labs(db: Connection) -> set[str]:
     """Return the labs that have something to print or to send."""
-    is_unfinished = shipments.c.state.in_(_UNFINISHED)
-    return set(db.execute(select(shipments.c.lab).where(is_unfinished).distinct()).scalars())
+    return set(db.execute(select(shipments.c.lab).where(IS_OPEN).distinct()).scalars())
