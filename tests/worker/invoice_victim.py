@@ -1,14 +1,11 @@
 """A worker process that issues invoices and is made to be killed; it ends when all is done."""
 
 import asyncio
-import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
-
-import structlog
 
 from printworks.clock import system_clock
 from printworks.rules.jobs import POLICIES, JobKind
@@ -50,9 +47,9 @@ async def work(database: Database, threads: ThreadPoolExecutor, folder: Path) ->
         stop.set()
 
 
-if __name__ == "__main__":
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
-    opened = Database(sys.argv[1])
-    with ThreadPoolExecutor(4) as pool:
-        asyncio.run(work(opened, pool, Path(sys.argv[2])))
-    opened.close()
+def live(database_url: str, folder: Path) -> None:
+    """Be a worker."""
+    database = Database(database_url)
+    with ThreadPoolExecutor(4) as threads:
+        asyncio.run(work(database, threads, folder))
+    database.close()

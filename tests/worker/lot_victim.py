@@ -1,12 +1,9 @@
 """A worker process that works off lots and is made to be killed; it ends when all is done."""
 
 import asyncio
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
-
-import structlog
 
 from printworks.clock import system_clock
 from printworks.rules.jobs import POLICIES, JobKind
@@ -39,9 +36,9 @@ async def work(database: Database, threads: ThreadPoolExecutor, folder: Path) ->
         stop.set()
 
 
-if __name__ == "__main__":
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
-    opened = Database(sys.argv[1])
-    with ThreadPoolExecutor(4) as pool:
-        asyncio.run(work(opened, pool, Path(sys.argv[2])))
-    opened.close()
+def live(database_url: str, folder: Path) -> None:
+    """Be a worker."""
+    database = Database(database_url)
+    with ThreadPoolExecutor(4) as threads:
+        asyncio.run(work(database, threads, folder))
+    database.close()

@@ -1,7 +1,6 @@
 """A worker that is killed while it issues invoices leaves no gap, and invoices nothing twice."""
 
-import subprocess
-import sys
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -16,23 +15,22 @@ from printworks.store.tables import invoices
 from tests.actions.complaints import cancel, submitted
 from tests.actions.invoicing import a_customer, a_shop, find_problems
 from tests.scale import scaled
+from tests.worker import invoice_victim
+from tests.worker.forks import forked
 from tests.worker.hosts import wait_until
 
-ROOT: Final = Path(__file__).parents[2]
 KILLS: Final = scaled(30, part=10)
 ORDERS: Final = KILLS * 5
 
 
 def live(database_url: str, folder: Path, until: Callable[[], object] | None = None) -> None:
     """Run a worker until something is so, and kill it; or to its own end."""
-    command = [sys.executable, "-m", "tests.worker.invoice_victim", database_url, str(folder)]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
+    with forked(invoice_victim.live, database_url, folder) as worker:
         if until is not None:
             wait_until(until)
-            process.kill()
-    assert process.returncode == (0 if until is None else -9)
+            worker.kill()
+        worker.join()
+    assert worker.exitcode == (0 if until is None else -signal.SIGKILL)
 
 
 @pytest.mark.slow

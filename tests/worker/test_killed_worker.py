@@ -1,41 +1,34 @@
 """A worker that is killed again and again loses nothing."""
 
-import subprocess
+import signal
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import Final
 
 import pytest
 
 from printworks.store.engine.database import Database
 from tests.scale import scaled
+from tests.worker import victim
+from tests.worker.forks import forked_to_talk
 from tests.worker.queues import add_merchant, enqueue_many, list_states
 from tests.worker.victim import SLOTS
 
 JOBS: Final = scaled(4000, part=20)
 MERCHANTS: Final = 20
 KILLS: Final = scaled(40, part=20)
-ROOT: Final = Path(__file__).parents[2]
 
 
 def live(database_url: str, *, until: int | None) -> list[int]:
     """Run a worker, until it has begun that many jobs and is killed, or to its own end."""
     begun = []
-    command = [sys.executable, "-m", "tests.worker.victim", database_url]
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            begun.append(int(line))
+    with forked_to_talk(victim.live, database_url) as (worker, said):
+        for job_id in said:
+            begun.append(job_id)
             if len(begun) == until:
-                process.kill()
-    assert process.returncode == (0 if until is None else -9)
+                worker.kill()
+        worker.join()
+    assert worker.exitcode == (0 if until is None else -signal.SIGKILL)
     return begun
 
 

@@ -1,12 +1,8 @@
 """Leases end by elapsed time: a clock that is set, forward or back, stops nothing and doubles nothing."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -22,6 +18,8 @@ from printworks.worker.leases import SECONDS_BETWEEN_CLOCK_CHECKS, LeaseWatch
 from printworks.worker.loop import Context
 from tests.clocks import MovableClock
 from tests.factories import NOON, some_services
+from tests.worker import victim
+from tests.worker.forks import forked_to_talk
 from tests.worker.hosts import wait_until
 from tests.worker.queues import (
     KIND,
@@ -36,7 +34,6 @@ from tests.worker.queues import (
 )
 
 HOUR: Final = timedelta(hours=1)
-ROOT: Final = Path(__file__).parents[2]
 
 
 class Watch:
@@ -191,24 +188,6 @@ class TestWaits:
             assert get_merchant(db, merchant.id).advancing_until is None
 
 
-@contextmanager
-def a_worker(database_url: str, *, ahead: timedelta) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a worker whose clock is wrong, with a lease of a second; it says what it begins."""
-    command = [sys.executable, "-m", "tests.worker.victim", database_url]
-    command += [str(ahead.total_seconds())]
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "hours", [1, pytest.param(-1, marks=pytest.mark.slow)], ids=["set back", "set forward"]
@@ -220,16 +199,15 @@ def test_processes_go_on_when_the_clock_is_set_under_load(database_url: str, hou
     begun = []
 
     # One that dies with jobs in hand, before the clock is set.
-    with a_worker(database_url, ahead=timedelta(hours=hours)) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            begun.append(int(line))
+    with forked_to_talk(victim.live, database_url, timedelta(hours=hours)) as (worker, said):
+        for job_id in said:
+            begun.append(job_id)
             if len(begun) == 60:
-                process.kill()
-    with a_worker(database_url, ahead=timedelta(0)) as process:
-        assert process.stdout is not None
-        begun += [int(line) for line in process.stdout]
-        assert process.wait() == 0
+                worker.kill()
+    with forked_to_talk(victim.live, database_url) as (worker, said):
+        begun += said
+        worker.join()
+        assert worker.exitcode == 0
 
     assert set(list_states(database)) == {"done"}
     assert set(begun) >= set(promised)
@@ -244,14 +222,14 @@ def test_a_living_process_loses_nothing_to_one_whose_clock_is_an_hour_ahead(
     # Every one of them takes longer than three leases.
     slow = enqueue_one(database, kind="slow")
 
-    with a_worker(database_url, ahead=timedelta(0)) as process:
-        assert process.stdout is not None
-        assert int(process.stdout.readline()) == slow
-        with a_worker(database_url, ahead=HOUR) as other:
-            assert other.wait() == 0
-            assert other.stdout is not None
-            assert other.stdout.read() == b""
-        assert process.wait() == 0
+    with forked_to_talk(victim.live, database_url) as (worker, said):
+        assert next(said) == slow
+        with forked_to_talk(victim.live, database_url, HOUR) as (other, said_by_other):
+            assert list(said_by_other) == []
+            other.join()
+            assert other.exitcode == 0
+        worker.join()
+        assert worker.exitcode == 0
 
     assert list_states(database) == ["done"]
     assert read(database, slow).attempts == 1

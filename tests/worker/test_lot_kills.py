@@ -1,7 +1,6 @@
 """A worker that is killed in the middle of a file, again and again, creates each order once."""
 
-import subprocess
-import sys
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -13,24 +12,23 @@ from printworks.rules.lots import LotState
 from printworks.store.engine.database import Database
 from tests.factories import a_merchant
 from tests.scale import scaled
+from tests.worker import lot_victim
+from tests.worker.forks import forked
 from tests.worker.hosts import wait_until
 from tests.worker.lots import a_file, lot_of, many_rows, references_of, send_file, start
 
-ORDERS: Final = scaled(400, part=4)
+ORDERS: Final = scaled(400)
 KILLS: Final = scaled(12, part=4)
-ROOT: Final = Path(__file__).parents[2]
 
 
 def live(database_url: str, folder: Path, until: Callable[[], object] | None = None) -> None:
     """Run a worker until something is so, and kill it; or to its own end."""
-    command = [sys.executable, "-m", "tests.worker.lot_victim", database_url, str(folder)]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
+    with forked(lot_victim.live, database_url, folder) as worker:
         if until is not None:
             wait_until(until)
-            process.kill()
-    assert process.returncode == (0 if until is None else -9)
+            worker.kill()
+        worker.join()
+    assert worker.exitcode == (0 if until is None else -signal.SIGKILL)
 
 
 @pytest.mark.slow

@@ -1,13 +1,11 @@
 """A worker process that is made to be killed: says which job it begins, and ends when all are done."""
 
 import asyncio
-import os
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from multiprocessing.connection import Connection
 from typing import Final
 
-import structlog
 from sqlalchemy import select
 
 from printworks.clock import system_clock
@@ -24,10 +22,21 @@ LEASE: Final = timedelta(seconds=1)
 POLICY: Final = a_policy(in_flight=4, attempts=50)
 
 
-async def say_so(_context: Context, job: Job) -> None:
-    """Take a moment; running twice is what the test counts."""
-    os.write(sys.stdout.fileno(), f"{job.id}\n".encode())
-    await asyncio.sleep(0.005)
+class Chatterbox:
+    """Says of each job that it has begun; that one runs twice is what the tests count."""
+
+    def __init__(self, said: Connection) -> None:
+        self._said = said
+
+    async def be_quick(self, _context: Context, job: Job) -> None:
+        """Take a moment."""
+        self._said.send(job.id)
+        await asyncio.sleep(0.005)
+
+    async def be_slow(self, _context: Context, job: Job) -> None:
+        """Take longer than three leases."""
+        self._said.send(job.id)
+        await asyncio.sleep(3.5 * LEASE.total_seconds())
 
 
 def is_all_done(database: Database, kind: str = KIND) -> bool:
@@ -39,18 +48,11 @@ def is_all_done(database: Database, kind: str = KIND) -> bool:
         return db.execute(unfinished).one_or_none() is None
 
 
-async def be_slow(context: Context, job: Job) -> None:
-    """Take longer than three leases."""
-    await say_so(context, job)
-    await asyncio.sleep(3.5 * LEASE.total_seconds())
-
-
-async def work(database: Database, threads: ThreadPoolExecutor, *, ahead: timedelta) -> None:
-    """Work until all is done, with a clock that is so much ahead."""
-    context = Context(some_services(database, clock=lambda: system_clock() + ahead), threads)
+async def work(context: Context, chatterbox: Chatterbox) -> None:
+    """Work until all is done."""
     worker = Worker(
         context,
-        handlers={KIND: say_so, "slow": be_slow},
+        handlers={KIND: chatterbox.be_quick, "slow": chatterbox.be_slow},
         policies={KIND: POLICY, "slow": POLICY},
         slots=SLOTS,
         lease=LEASE,
@@ -59,15 +61,15 @@ async def work(database: Database, threads: ThreadPoolExecutor, *, ahead: timede
     stop = asyncio.Event()
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(worker.run(stop))
-        while not await context.in_thread(is_all_done, database):
+        while not await context.in_thread(is_all_done, context.database):
             await asyncio.sleep(0.05)
         stop.set()
 
 
-if __name__ == "__main__":
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
-    opened = Database(sys.argv[1])
-    clock_ahead = timedelta(seconds=float(sys.argv[2]) if len(sys.argv) > 2 else 0)
-    with ThreadPoolExecutor(4) as pool:
-        asyncio.run(work(opened, pool, ahead=clock_ahead))
-    opened.close()
+def live(said: Connection, database_url: str, ahead: timedelta = timedelta(0)) -> None:
+    """Work until all is done, with a clock that is so much ahead."""
+    database = Database(database_url)
+    with ThreadPoolExecutor(4) as threads:
+        services = some_services(database, clock=lambda: system_clock() + ahead)
+        asyncio.run(work(Context(services, threads), Chatterbox(said)))
+    database.close()
