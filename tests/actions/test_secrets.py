@@ -29,7 +29,7 @@ from printworks.store.accounts.secrets import (
 )
 from printworks.store.callbacks.settings import read_callback_settings
 from printworks.store.engine.database import Database
-from printworks.store.tables import schema
+from printworks.store.tables import secrets as secrets_table
 from printworks.vault import SecretKeyUnusable, Vault, add_key, create_key_file
 from tests.factories import NOON, FixedServices, a_merchant, a_system_work
 
@@ -43,13 +43,20 @@ def vault(tmp_path: Path) -> Vault:
 
 
 @pytest.fixture
-def own(blank_database_url: str, vault: Vault) -> Any:
+def own(database_url: str, vault: Vault) -> Any:
     """A new database, with its own key."""
-    database = Database(blank_database_url)
-    schema.migrate(database)
+    database = without_secrets(database_url)
     prepare_secrets(database, vault)
     yield database
     database.close()
+
+
+def without_secrets(url: str) -> Database:
+    """Open a database as it is when it has just been migrated."""
+    database = Database(url)
+    with database.writing() as db:
+        db.execute(secrets_table.delete())
+    return database
 
 
 def work_in(db: Any, vault: Vault) -> Any:
@@ -172,10 +179,9 @@ class TestPreparing:
             prepare_secrets(own, Vault(vault.file))
 
     def test_machines_that_start_at_once_agree_on_one_key(
-        self, blank_database_url: str, tmp_path: Path
+        self, database_url: str, tmp_path: Path
     ) -> None:
-        database = Database(blank_database_url)
-        schema.migrate(database)
+        database = without_secrets(database_url)
         vaults = [Vault(tmp_path / f"{number}.key") for number in range(4)]
 
         def prepare(vault: Vault) -> bool:
