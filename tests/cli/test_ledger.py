@@ -17,6 +17,9 @@ from tests.cli.operators import Operator
 from tests.cli.program import run
 from tests.factories import a_work
 
+# A database that is there: to migrate another one would take a second of each test.
+pytestmark = pytest.mark.usefixtures("sqlite_url")
+
 
 def add_merchant(data: Path) -> str:
     """Let a merchant in and return its id."""

@@ -20,6 +20,9 @@ from tests.cli.program import run
 from tests.factories import NOON, a_new_reminder, a_work
 from tests.sellers import GERMAN
 
+# A database that is there: to migrate another one would take a second of each test.
+pytestmark = pytest.mark.usefixtures("sqlite_url")
+
 
 def test_adding_a_merchant_prints_one_line_of_json(database_url: str, tmp_path: Path) -> None:
     ended = run(

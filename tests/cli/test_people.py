@@ -15,6 +15,9 @@ from tests.factories import NOON
 
 LINK = "https://localhost:8443/invitations/"
 
+# A database that is there: to migrate another one would take a second of each test.
+pytestmark = pytest.mark.usefixtures("sqlite_url")
+
 
 def find(keeper: Operator, link: str) -> Invitation:
     """Return whom a link lets in."""

@@ -31,10 +31,11 @@ from tests.running import PROGRAM
     ],
 )
 def test_a_process_says_and_ends_as_the_same_command_in_a_test(
-    words: list[str], settings: dict[str, str], code: int, tmp_path: Path
+    words: list[str], settings: dict[str, str], code: int, tmp_path: Path, sqlite_url: str
 ) -> None:
-    settings = {"data": str(tmp_path / "data"), **settings}
-    run("migrate", data=settings["data"])
+    # Its database is in the folder.
+    assert sqlite_url.endswith(f"{tmp_path}/printworks.db")
+    settings = {"data": str(tmp_path), **settings}
 
     ended = run_process(*words, **settings)
 

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import socket
 import ssl
@@ -18,6 +19,8 @@ from typing import NamedTuple
 import pytest
 
 from tests.cli.program import run, started
+from tests.commands import run_here
+from tests.factories import KEY_FILE
 from tests.running import Service, find_free_port
 from tests.worker.hosts import wait_until
 
@@ -53,6 +56,29 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service for all that leave it running."""
     with started(tmp_path_factory.mktemp("service") / "data") as service:
         yield service
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A live service behind a proxy, for all that leave it running."""
+    with started(
+        tmp_path_factory.mktemp("live") / "data",
+        environment="live",
+        behind_proxy="unix:web.sock",
+        public_url="https://print.example",
+        payments="account",
+    ) as service:
+        yield service
+
+
+@pytest.fixture
+def migrated(tmp_path: Path, sqlite_url: str) -> Path:
+    """A data folder with a database, so that a start need not make one."""
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    shutil.copy(KEY_FILE, folder)
+    shutil.copy(sqlite_url.removeprefix("sqlite:///"), folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -126,17 +152,9 @@ def test_a_rotated_demo_key_is_shown_at_the_next_start(starts: Starts) -> None:
     assert starts.third.shown["API key"] == starts.rotated_key
 
 
-def test_a_live_service_has_no_demo_merchant(tmp_path: Path) -> None:
-    with started(
-        tmp_path / "data",
-        environment="live",
-        public_url="https://print.example",
-        payments="account",
-    ) as service:
-        said = service.log.read_text()
-
-    assert "printworks merchant add NAME" in said
-    assert not (tmp_path / "data" / "demo-merchant.json").exists()
+def test_a_live_service_has_no_demo_merchant(live: Service) -> None:
+    assert "printworks merchant add NAME" in live.log.read_text()
+    assert not (live.data / "demo-merchant.json").exists()
 
 
 def test_a_second_serve_on_the_same_data_folder_is_refused(service: Service) -> None:
@@ -185,7 +203,9 @@ def test_an_address_that_is_given_wins_over_the_settings(command: str, tmp_path:
 def test_an_address_that_cannot_be_listened_on_is_refused(
     words: list[str], settings: dict[str, str], reason: str, code: int, tmp_path: Path
 ) -> None:
-    ended = run("web", *words, "--data", tmp_path, **settings)
+    # It is refused before anything is begun that needs a process of its own.
+    named = {f"PRINTWORKS_{name.upper()}": value for name, value in settings.items()}
+    ended = run_here("web", *words, "--data", tmp_path, settings=named)
 
     assert ended.code == code
     assert reason in " ".join(ended.complained.replace("│", " ").split())
@@ -209,8 +229,8 @@ def test_headers_that_are_too_large_are_refused(service: Service) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stop_finishes_the_request_in_flight(tmp_path: Path, number: signal.Signals) -> None:
-    with started(tmp_path / "data") as service:
+def test_a_stop_finishes_the_request_in_flight(migrated: Path, number: signal.Signals) -> None:
+    with started(migrated) as service:
         merchant = service.add_merchant()
         with service.connect() as slow:
             begin_a_post(slow, {**merchant.headers, "Connection": "close"})
@@ -226,8 +246,8 @@ def test_a_stop_finishes_the_request_in_flight(tmp_path: Path, number: signal.Si
     assert code == 0
 
 
-def test_a_second_signal_kills(tmp_path: Path) -> None:
-    with started(tmp_path / "data") as service, service.connect() as slow:
+def test_a_second_signal_kills(migrated: Path) -> None:
+    with started(migrated) as service, service.connect() as slow:
         begin_a_post(slow, service.add_merchant().headers)
         service.process.send_signal(signal.SIGINT)
         wait_until(lambda: not is_accepting(service))
@@ -256,13 +276,13 @@ def test_a_web_process_that_was_killed_is_started_again(service: Service) -> Non
         assert client.get("/v3.0/countries").status == 401
 
 
-def test_processes_end_with_a_supervisor_that_was_killed(tmp_path: Path) -> None:
-    with started(tmp_path / "data") as service:
+def test_processes_end_with_a_supervisor_that_was_killed(migrated: Path) -> None:
+    with started(migrated) as service:
         service.process.kill()
 
         wait_until(lambda: not is_accepting(service))
 
-        ended = run("doctor", "--data", tmp_path / "data")
+        ended = run("doctor", "--data", migrated)
     assert ended.code == 0
 
 
@@ -284,22 +304,17 @@ sys.exit(Supervisor(settings, {{"web": lambda _: os._exit(3)}}, when_ready=print
     assert "printworks: The web process ended 5 times soon after its start" in ended.stderr
 
 
-def test_behind_a_proxy_it_speaks_plain_http_on_a_unix_socket(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-
-    with (
-        started(data, behind_proxy="unix:web.sock", public_url="https://print.example") as service,
-        socket.socket(socket.AF_UNIX) as proxy,
-    ):
-        proxy.connect(str(data / "web.sock"))
+def test_behind_a_proxy_it_speaks_plain_http_on_a_unix_socket(live: Service) -> None:
+    with socket.socket(socket.AF_UNIX) as proxy:
+        proxy.connect(str(live.data / "web.sock"))
         proxy.sendall(b"GET /v3.0/orders HTTP/1.1\r\nHost: print.example\r\n\r\n")
         answer = proxy.recv(4096)
-        shown = read_screen(service)
+        shown = read_screen(live)
 
     assert answer.startswith(b"HTTP/1.1 401 ")
     assert shown["API"] == "https://print.example/v3.0"
     assert "CA file" not in shown
-    assert not (data / "tls").exists()
+    assert not (live.data / "tls").exists()
 
 
 def begin_a_post(connection: ssl.SSLSocket, headers: Mapping[str, str]) -> None:
