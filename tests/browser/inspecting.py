@@ -2,11 +2,12 @@
 
 from typing import Any, Final
 
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
-_AXE: Final = Axe()
 _GRAVE: Final = {"serious", "critical"}
+# What passed is as long as the page, and nobody reads it.
+_INSPECT: Final = "axe.run({resultTypes: ['violations']}).then(found => found.violations)"
 _WIDER_THAN_THE_WINDOW: Final = (
     "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 )
@@ -34,9 +35,12 @@ def check_width(page: Page) -> None:
 
 def list_violations(page: Page) -> list[Any]:
     """Return what axe finds grave, with the elements that it means."""
-    found = _AXE.run(page).response["violations"]
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+        # It is half a megabyte: the browser keeps it for all that this window will show.
+        page.add_init_script(AXE_SCRIPT)
     return [
         (each["id"], [node["html"] for node in each["nodes"]])
-        for each in found
+        for each in page.evaluate(_INSPECT)
         if each["impact"] in _GRAVE
     ]
