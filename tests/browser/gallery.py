@@ -206,6 +206,7 @@ def _sign_in(*, problem: str = "", is_blocked: bool = False, is_console: bool = 
         may_sign_up=not is_console,
         was_ended=False,
         passkey_options="{}",
+        forgotten="" if is_console else "/forgotten-password",
     )
 
 
