@@ -3,7 +3,8 @@
 import gc
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -40,6 +41,9 @@ END_FORGOTTEN: Final = """
         AND pid <> pg_backend_pid()
 """
 RESTART_NUMBERS: Final = "SELECT setval(oid, 1, false) FROM pg_class WHERE relkind = 'S'"
+
+# Each is the address of a database that is dropped with its block.
+Copies = Callable[[], AbstractContextManager[str]]
 
 _run = pytest.StashKey[postgres.Run]()
 _lifeline = pytest.StashKey[postgres.Lifeline]()
@@ -226,15 +230,16 @@ def sqlite_database(sqlite_url: str) -> Iterator[Database]:
 
 
 @pytest.fixture
-def sqlite_url(_sqlite_template: Path, tmp_path: Path) -> str:
+def sqlite_url(migrated_file: Path, tmp_path: Path) -> str:
     """Address of a migrated SQLite file without a row."""
     path = tmp_path / "printworks.db"
-    shutil.copyfile(_sqlite_template, path)
+    shutil.copyfile(migrated_file, path)
     return f"sqlite:///{path}"
 
 
 @pytest.fixture(scope="session")
-def _sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite file without a row, to be copied."""
     path = tmp_path_factory.mktemp("sqlite") / "template.db"
     _migrate(f"sqlite:///{path}")
     return path
@@ -271,6 +276,13 @@ def _postgresql_template(pytestconfig: pytest.Config) -> str:
     _administer(run, f'CREATE DATABASE "{name}" TEMPLATE template0')
     _migrate(run.url(name))
     return name
+
+
+@pytest.fixture(scope="session")
+def postgresql_copies(pytestconfig: pytest.Config, _postgresql_template: str) -> Copies:
+    """Makes migrated PostgreSQL databases without a row, for tests that share one they fill."""
+    run = pytestconfig.stash[_run]
+    return contextmanager(lambda: _temporary_postgresql(run, template=_postgresql_template))
 
 
 def _temporary_postgresql(run: postgres.Run, *, template: str) -> Iterator[str]:

@@ -1,5 +1,10 @@
 """Whatever is looked for, finding orders costs the same in a large shop as in a small one."""
 
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
 import pytest
 from sqlalchemy import text
 
@@ -8,6 +13,7 @@ from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.orders.filters import count_orders
 from printworks.store.orders.search import MOST_ALIKE, OrderSearch, search_orders
+from tests.conftest import Copies
 from tests.factories import NOON, a_merchant
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite
 from tests.store.rows import add_orders
@@ -32,38 +38,65 @@ WAYS = {
 }
 
 
+class Shop(NamedTuple):
+    """A database, and a merchant in it whose orders look all alike, as many as there may be."""
+
+    database: Database
+    merchant: Merchant
+
+
+# What is explained changes nothing, and to add so many orders takes a second.
+@pytest.fixture(scope="module", params=[False, True], ids=["new", "analysed"])
+def on_sqlite(
+    request: pytest.FixtureRequest, migrated_file: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Shop]:
+    """A shop in SQLite, which knows how the values are spread, or does not yet."""
+    path = tmp_path_factory.mktemp("plans") / "printworks.db"
+    shutil.copyfile(migrated_file, path)
+    database = Database(f"sqlite:///{path}")
+    shop = Shop(database, add_alike(database))
+    if request.param:
+        with database.writing() as db:
+            db.execute(text("ANALYZE"))
+    yield shop
+    database.close()
+
+
+@pytest.fixture(scope="module")
+def on_postgresql(postgresql_copies: Copies) -> Iterator[Shop]:
+    """A shop in PostgreSQL."""
+    with postgresql_copies() as url:
+        database = Database(url)
+        yield Shop(database, add_alike(database))
+        database.close()
+
+
+def add_alike(database: Database) -> Merchant:
+    rows = [
+        {
+            "merchant_order_id": f"A-{n}",
+            "recipient_name": "A 1",
+            "town_or_city": "A 1",
+            "image_count": 1,
+        }
+        for n in range(MOST_ALIKE + 1)
+    ]
+    with database.writing() as db:
+        merchant, other = a_merchant(db), a_merchant(db)
+        add_orders(db, merchant, rows)
+        # Without them it would be as quick to read everything.
+        add_orders(db, other, [{"recipient_name": "B 2"}] * 4000)
+    return merchant
+
+
 @pytest.mark.parametrize("way", WAYS)
 class TestIndexes:
     """Each statement is bounded by its index: it ends there, or at its limit in that order."""
 
-    def add_alike(self, database: Database) -> Merchant:
-        rows = [
-            {
-                "merchant_order_id": f"A-{n}",
-                "recipient_name": "A 1",
-                "town_or_city": "A 1",
-                "image_count": 1,
-            }
-            for n in range(MOST_ALIKE + 1)
-        ]
-        with database.writing() as db:
-            merchant, other = a_merchant(db), a_merchant(db)
-            add_orders(db, merchant, rows)
-            # Without them it would be as quick to read everything.
-            add_orders(db, other, [{"recipient_name": "B 2"}] * 4000)
-        return merchant
-
-    @pytest.mark.parametrize("is_analysed", [False, True])
-    def test_sqlite_scans_and_sorts_nothing(
-        self, sqlite_database: Database, way: str, is_analysed: bool
-    ) -> None:
-        merchant = self.add_alike(sqlite_database)
-        if is_analysed:
-            with sqlite_database.writing() as db:
-                db.execute(text("ANALYZE"))
+    def test_sqlite_scans_and_sorts_nothing(self, on_sqlite: Shop, way: str) -> None:
         plans = explain_on_sqlite(
-            sqlite_database,
-            lambda db: search_orders(db, merchant.id, WAYS[way], before=None, limit=20),
+            on_sqlite.database,
+            lambda db: search_orders(db, on_sqlite.merchant.id, WAYS[way], before=None, limit=20),
         )
 
         assert plans
@@ -76,12 +109,9 @@ class TestIndexes:
             for index in SQLITE_INDEXES[way]:
                 assert index in used
 
-    def test_counting_reads_no_more(
-        self, sqlite_database: Database, postgresql_database: Database, way: str
-    ) -> None:
-        merchant = self.add_alike(sqlite_database)
+    def test_counting_reads_no_more_on_sqlite(self, on_sqlite: Shop, way: str) -> None:
         plans = explain_on_sqlite(
-            sqlite_database, lambda db: count_orders(db, merchant.id, WAYS[way])
+            on_sqlite.database, lambda db: count_orders(db, on_sqlite.merchant.id, WAYS[way])
         )
         counted = {"CO-ROUTINE counted", "SCAN counted"}
         for statement, plan in plans.items():
@@ -89,18 +119,19 @@ class TestIndexes:
             assert all(line.startswith("SEARCH") for line in steps), (statement, plan)
             # Not all orders of the merchant.
             assert not any(line.endswith("(merchant_id=?)") for line in steps), (statement, plan)
-        merchant = self.add_alike(postgresql_database)
+
+    def test_counting_reads_no_more_on_postgresql(self, on_postgresql: Shop, way: str) -> None:
         explained = explain_on_postgresql(
-            postgresql_database, lambda db: count_orders(db, merchant.id, WAYS[way])
+            on_postgresql.database,
+            lambda db: count_orders(db, on_postgresql.merchant.id, WAYS[way]),
         )
+        assert explained
         assert not any("Seq Scan" in plan for plan in explained.values()), explained
 
-    def test_postgresql_reads_in_the_order_of_an_index(
-        self, postgresql_database: Database, way: str
-    ) -> None:
-        merchant = self.add_alike(postgresql_database)
+    def test_postgresql_reads_in_the_order_of_an_index(self, on_postgresql: Shop, way: str) -> None:
+        merchant = on_postgresql.merchant
         plans = explain_on_postgresql(
-            postgresql_database,
+            on_postgresql.database,
             lambda db: search_orders(db, merchant.id, WAYS[way], before=None, limit=20),
         )
 
