@@ -221,7 +221,9 @@ class TestService:
                 "Expect": "100-continue",
             }
             scope = make_scope("POST", "/v3.0/images/check", headers)
-            assert client.server.run(client.server.ask(scope, [])).status == 413
+            # Who would stay is given time to read the answer.
+            gone = {"type": "http.disconnect"}
+            assert client.server.run(client.server.ask(scope, [gone])).status == 413
 
         assert [one.status for one in read_log(database, client)] == [413]
 
