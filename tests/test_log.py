@@ -99,3 +99,33 @@ def test_people_read_words_instead_of_json(tmp_path: Path, script: str) -> None:
     assert "careful" in said
     assert "42" in said
     assert "{" not in said
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_what_is_written_often_is_written_like_anything_else(tmp_path: Path, form: str) -> None:
+    script = """
+for writes_often in (False, True):
+    log.configure(settings, writes_often=writes_often)
+    with log.context(job=7):
+        log.info_often("request", {"status": 200, "client": None})
+"""
+
+    usual, often = write(script, tmp_path, form).splitlines()
+
+    if form == "console":
+        # After the time.
+        assert usual[8:] == often[8:]
+        assert "request" in often
+    else:
+        assert json.loads(usual) | {"at": ""} == json.loads(often) | {"at": ""}
+        assert list(json.loads(usual)) == list(json.loads(often))
+
+
+def test_what_is_written_often_is_left_out_with_everything_of_its_level(tmp_path: Path) -> None:
+    script = """
+import msgspec
+log.configure(msgspec.structs.replace(settings, log_level="warning"), writes_often=True)
+log.info_often("request", {"status": 200})
+"""
+
+    assert write(script, tmp_path, "json") == ""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, BinaryIO, Final, Protocol
 
 import msgspec
 import structlog
@@ -20,6 +20,8 @@ from printworks.redaction import hide_secrets, redact, redact_bytes
 Facts = MutableMapping[str, Any]
 
 _context: ContextVar[Mapping[str, Any]] = ContextVar("facts", default=MappingProxyType({}))
+# Where `info_often` writes to by itself, if anywhere.
+_direct: list[BinaryIO] = []
 
 
 class LogSettings(Protocol):
@@ -52,8 +54,11 @@ class context:  # noqa: N801  (used as a function)
         _context.reset(self._token)
 
 
-def configure(settings: LogSettings) -> None:
-    """Send all logs of this process, those of libraries included, to standard error."""
+def configure(settings: LogSettings, *, writes_often: bool = False) -> None:
+    """Send all logs of this process, those of libraries included, to standard error.
+
+    If it writes often, `info_often` costs a third of what it usually does.
+    """
     hide_secrets(settings.secret_texts)
     is_console = settings.log_format == "console" or (
         settings.log_format == "auto" and sys.stderr.isatty()
@@ -67,6 +72,8 @@ def configure(settings: LogSettings) -> None:
         else structlog.BytesLoggerFactory(sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )
+    is_direct = writes_often and not is_console and level <= logging.INFO
+    _direct[:] = [sys.stderr.buffer] if is_direct else []
     # Libraries log too much at `info`.
     logging.basicConfig(
         handlers=[_FromLibraries()],
@@ -75,6 +82,18 @@ def configure(settings: LogSettings) -> None:
     )
     # It warns of every malformed body, which any client can send.
     logging.getLogger("python_multipart").setLevel(logging.ERROR)
+
+
+def info_often(event: str, facts: Mapping[str, Any]) -> None:
+    """Log what happens for every request: the same line, without asking each time how to write it."""
+    if not _direct:
+        structlog.get_logger().info(event, **facts)
+        return
+    [stream] = _direct
+    stream.write(
+        _encode(None, "info", _add_context(None, "info", {"event": event, **facts})) + b"\n"
+    )
+    stream.flush()
 
 
 class _FromLibraries(logging.Handler):

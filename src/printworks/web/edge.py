@@ -19,6 +19,7 @@ from printworks.api.refusals import answer_error, refuse
 from printworks.api.routing import FoundEndpoint, MatchedRequest, NoSuchMethod, NoSuchPath
 from printworks.api.service import ApiService, Pending, SharedRequest
 from printworks.errors import TooManyUploads
+from printworks.log import info_often
 from printworks.settings import Settings
 from printworks.starting import take_long_turns
 from printworks.watch.counts import UNKNOWN
@@ -150,16 +151,16 @@ class Edge:
         await self._send(send, request, response, found.family, ticket)
         seconds = time.perf_counter() - began
         self._count(found.family, endpoint, response.status, seconds)
-        log.info(
-            "request",
-            method=request.method,
-            path=endpoint.path if endpoint else None,
-            status=response.status,
-            ms=round(seconds * 1000, 2),
-            request_id=request.request_id,
-            client=client,
+        facts = {
+            "method": request.method,
+            "path": endpoint.path if endpoint else None,
+            "status": response.status,
+            "ms": round(seconds * 1000, 2),
+            "request_id": request.request_id,
+            "client": client,
             **self._service.describe_caller(request),
-        )
+        }
+        info_often("request", facts)
 
     def _count(
         self, family: ApiFamily, endpoint: Endpoint | None, status: int, seconds: float

@@ -205,7 +205,7 @@ def _shut(listening: socket.socket, drain_delay: timedelta | None) -> None:
 
 def _run_process(settings: Settings, listening: socket.socket, number: int) -> None:
     close_gaps()
-    log.configure(settings)
+    log.configure(settings, writes_often=True)
     stop_with_parent()
     sys.setswitchinterval(SECONDS_OF_A_THREAD)
     uvloop.run(_serve(settings, listening, number))

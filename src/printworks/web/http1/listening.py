@@ -23,6 +23,8 @@ _SECONDS_AFTER_SHORTAGE: Final = 0.2
 # A proxy may be sending a request just now on a connection that looks idle. Until then it gets an
 # answer, and reads in it that the connection ends.
 SECONDS_TO_LEAVE: Final = 1.0
+# What is read of a connection at a time.
+LARGEST_ARRIVAL: Final = 64 * 1024
 
 
 class Limits(NamedTuple):
@@ -43,6 +45,7 @@ class Listener:
         self._tls = tls
         self._limits = limits
         self._open: set[Connection] = set()
+        self._arriving = memoryview(bytearray(LARGEST_ARRIVAL))
         # Those that have not shaken hands yet, too.
         self._starting: set[asyncio.Task[None]] = set()
         self._app = app
@@ -106,7 +109,8 @@ class Listener:
 
     def _make(self) -> Connection:
         scheme = "https" if self._tls else "http"
-        connection = Connection(self._app, self._limits.times, self._open, scheme)
+        times = self._limits.times
+        connection = Connection(self._app, times, self._open, scheme, self._arriving)
         connection.is_closing = self._is_stopped
         return connection
 
