@@ -23,7 +23,7 @@ from tests.dashboard.visits import visit
 from tests.dashboard.windows import PASSWORD, Window
 from tests.dashboard.worlds import PAGES, World, make_world
 from tests.running import Answer
-from tests.scale import some_of
+from tests.scale import scaled, some_of
 
 # Every text of an order that a merchant's program can set.
 TEXTS: Final = (
@@ -180,10 +180,11 @@ def fill_in_everything(window: Window, clock: MovableClock, realm: Realm, world:
     """Send every form with every one of them in every field; return how many fields those are.
 
     All fields of a form at once, and then each alone, so that what is refused is shown again and
-    what is not is kept.
+    what is not is kept. In a smaller run each form gets a part of them, and the next form the next.
     """
-    handfuls = some_of(list_handfuls())
-    fields = 0
+    handfuls = list_handfuls()
+    rounds = scaled(len(handfuls), part=12)
+    begun = fields = 0
     for page in PAGES[realm]:
         address = world.address_of(page)
         looked = window.open(address)
@@ -195,11 +196,12 @@ def fill_in_everything(window: Window, clock: MovableClock, realm: Realm, world:
             fields += len(form.filled_in)
             attempts = [
                 {
-                    name: handfuls[(at + place) % len(handfuls)]
+                    name: handfuls[(begun + at + place) % len(handfuls)]
                     for place, name in enumerate(form.filled_in)
                 }
-                for at in range(len(handfuls) if form.filled_in else 0)
+                for at in range(rounds if form.filled_in else 0)
             ]
+            begun += rounds
             attempts += [{name: HOSTILE[fields % len(HOSTILE)]} for name in form.filled_in]
             for typed in attempts:
                 # Nobody may send forms as quickly as a test does.
