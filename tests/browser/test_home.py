@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import SIZES, NewPage
+from tests.browser.conftest import ON_THE_WAY, NewPage
 from tests.browser.houses import PASSWORD, House, open_house, press
 
 pytestmark = pytest.mark.slow
@@ -20,7 +20,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         yield opened
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ON_THE_WAY)
 def test_from_home_to_the_catalogue_and_a_colleague(
     open_page: NewPage, house: House, size: str
 ) -> None:
