@@ -372,7 +372,7 @@ def test_whatever_happens_no_balance_is_used_twice(database: Database) -> None:
     run_state_machine_as_test(
         type("TillOnThisDatabase", (Till,), {"database": database}),
         settings=settings(
-            max_examples=scaled(200),
+            max_examples=scaled(200, part=16),
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=list(HealthCheck),
