@@ -45,6 +45,8 @@ def test_nothing_reads_a_type_that_was_not_looked_at() -> None:
         f"{path.relative_to(SOURCE)}:{call.lineno}"
         for path in sorted(SOURCE.rglob("*.py"))
         if str(path.relative_to(SOURCE)) not in ALONE | SAFE
+        # Most files do not name it, and need not be read as trees.
+        if "msgspec" in path.read_text()
         for call in ast.walk(ast.parse(path.read_text()))
         if isinstance(call, ast.Call) and reads_a_type(call)
     ]

@@ -5,6 +5,7 @@ a migration is written.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -36,27 +37,38 @@ class Described(NamedTuple):
 def describe_tables(db: Connection) -> dict[str, Described]:
     """Return what an older program relies on, by table."""
     found = inspect(db)
+    rules = _describe_rules(found)
+    # Of all tables at once: to ask for each would be hundreds of questions.
     return {
-        table: Described(
-            {column["name"]: dict(column) for column in found.get_columns(table)},
-            set(_describe_rules(found, table)),
-        )
-        for table in found.get_table_names()
+        key[1]: Described({column["name"]: dict(column) for column in columns}, rules[key])
+        for key, columns in found.get_multi_columns().items()
     }
 
 
-def _describe_rules(found: Inspector, table: str) -> Iterator[Rule]:
-    for check in found.get_check_constraints(table):
-        yield f"check {check['sqltext']}", frozenset(re.findall(r"\w+", check["sqltext"]))
-    unique: list[Sequence[str | None]] = [
-        one["column_names"] for one in found.get_unique_constraints(table)
+def _describe_rules(found: Inspector) -> dict[Any, set[Rule]]:
+    rules = defaultdict[Any, set[Rule]](set)
+    for table, checks in found.get_multi_check_constraints().items():
+        for check in checks:
+            words = frozenset(re.findall(r"\w+", check["sqltext"]))
+            rules[table].add((f"check {check['sqltext']}", words))
+    unique: list[tuple[Any, Sequence[str | None]]] = [
+        (table, one["column_names"])
+        for table, constraints in found.get_multi_unique_constraints().items()
+        for one in constraints
     ]
-    unique += [one["column_names"] for one in found.get_indexes(table) if one["unique"]]
-    for names in unique:
-        yield f"unique {', '.join(map(str, names))}", frozenset(map(str, names))
-    for link in found.get_foreign_keys(table):
-        names = link["constrained_columns"]
-        yield f"link {', '.join(names)}", frozenset(names)
+    unique += [
+        (table, one["column_names"])
+        for table, indexes in found.get_multi_indexes().items()
+        for one in indexes
+        if one["unique"]
+    ]
+    for table, names in unique:
+        rules[table].add((f"unique {', '.join(map(str, names))}", frozenset(map(str, names))))
+    for table, links in found.get_multi_foreign_keys().items():
+        for link in links:
+            columns = link["constrained_columns"]
+            rules[table].add((f"link {', '.join(columns)}", frozenset(columns)))
+    return rules
 
 
 def list_breaks(before: dict[str, Described], after: dict[str, Described]) -> Iterator[str]:
