@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from email.utils import format_datetime
+from enum import Enum, auto
 from functools import partial
 from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
@@ -117,6 +118,19 @@ class Marked(msgspec.Struct, frozen=True):
     mark: str | None
 
 
+class Needs(Enum):
+    """What the rest of a request needs, and so in which threads it is done."""
+
+    # No more than a read does.
+    LITTLE = auto()
+    # The interpreter, for as long as dozens of reads.
+    INTERPRETER = auto()
+    # Another process of this machine: pictures, and what is printed.
+    PROCESS = auto()
+    # Another server, which may take long.
+    SERVER = auto()
+
+
 class Unfinished(msgspec.Struct, Generic[Reply], frozen=True):
     """What a handler returns if there is more to do after its transaction before there is an answer.
 
@@ -128,10 +142,7 @@ class Unfinished(msgspec.Struct, Generic[Reply], frozen=True):
 
     ask: Callable[[], Reply]
     then: Callable[[Connection, Reply], Any] | None = None
-    # Whether `ask` waits for another server, which may take long.
-    waits_for_others: bool = False
-    # Whether `ask` takes no longer than a read.
-    is_short: bool = False
+    needs: Needs = Needs.PROCESS
 
 
 _CATALOGUE: Final = "/catalogue/service direct/"

@@ -10,7 +10,7 @@ from printworks.actions.production.release import permissions_of
 from printworks.actions.production.routing import re_estimate
 from printworks.actions.submission.check import ReadySubmission
 from printworks.actions.submission.submit import await_payment, prepare_submission, submit_order
-from printworks.api.endpoints import Call, Unfinished, WithStatus
+from printworks.api.endpoints import Call, Needs, Unfinished, WithStatus
 from printworks.api.payments import pay
 from printworks.errors import ServiceError
 from printworks.rules.images import check_adding
@@ -71,8 +71,9 @@ def show_updated_order(call: Call, order: Order, shape: Callable[[Call, ShownOrd
 def _show_later(
     call: Call, order: Order, shape: Callable[[Call, ShownOrder], Any]
 ) -> Unfinished[Any]:
-    is_short = order.image_count <= MOST_SHOWN_AT_ONCE
-    return Unfinished(lambda: shape(call, _plan_order(call, order.id)), is_short=is_short)
+    is_large = order.image_count > MOST_SHOWN_AT_ONCE
+    needs = Needs.INTERPRETER if is_large else Needs.LITTLE
+    return Unfinished(lambda: shape(call, _plan_order(call, order.id)), needs=needs)
 
 
 def _plan_order(call: Call, order_id: int) -> ShownOrder:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from printworks.actions.payments.card_charges import charge_once, refuse_unpaid
 from printworks.actions.payments.payments import describe_charge, prepare_settling, settle
 from printworks.actions.submission.check import ReadySubmission
-from printworks.api.endpoints import Call, Unfinished
+from printworks.api.endpoints import Call, Needs, Unfinished
 from printworks.errors import ServiceUnavailable
 from printworks.payments.provider import Outcome
 from printworks.rules.payments import PaymentState
@@ -46,4 +46,4 @@ def pay(call: Call, order: Order, payment: PaymentRequest, show: Show) -> Any:
         settled = settle(call.work_in(db), payment.id, *answer)
         return refuse_unpaid(settled) or show(settled)
 
-    return Unfinished(ask, then, waits_for_others=True)
+    return Unfinished(ask, then, Needs.SERVER)

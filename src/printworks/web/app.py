@@ -22,7 +22,14 @@ from printworks.watch.observing import Observer
 from printworks.watch.readiness import Readiness
 from printworks.watch.traces import Tracer, open_tracer
 from printworks.web.cores import keep_on
-from printworks.web.edge import CPU_THREADS, OUTSIDE_THREADS, Edge, begin_request, upload_limits
+from printworks.web.edge import (
+    CPU_THREADS,
+    LARGE_THREADS,
+    OUTSIDE_THREADS,
+    Edge,
+    begin_request,
+    upload_limits,
+)
 from printworks.web.families import FAMILIES
 from printworks.web.leftovers import ArrivingBody, Leftovers
 from printworks.web.probes import PROBES, Probes
@@ -55,9 +62,9 @@ class Application:
         self._clock = clock
         self._router = Router(families)
         self.counts = Counts()
-        # For the core, the outside and the CPU threads, what is unchanged, the writer, the
+        # For the core, the outside, the CPU and the large threads, what is unchanged, the writer, the
         # request log, the readiness, the catalogue, and the brand.
-        connections = settings.web_threads + OUTSIDE_THREADS + CPU_THREADS + 6
+        connections = settings.web_threads + OUTSIDE_THREADS + CPU_THREADS + LARGE_THREADS + 6
         # One slot is enough for uploads and checks; the worker processes orders.
         self._services = Services(settings, clock, connections, advance_clock=self._advance_clock)
         self._clock_mover: ClockMover | None = None

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 import structlog
 
-from printworks.api.endpoints import ApiFamily, Endpoint
+from printworks.api.endpoints import ApiFamily, Endpoint, Needs
 from printworks.api.messages import Request, Response
 from printworks.api.refusals import answer_error, refuse
 from printworks.api.routing import FoundEndpoint, MatchedRequest, NoSuchMethod, NoSuchPath
@@ -57,8 +57,10 @@ _MUST_NOT_BE_KEPT: Final = (b"cache-control", b"no-store")
 _NOT_MODIFIED: Final = 304
 # Concurrent requests that wait for an external server, such as a payment provider.
 OUTSIDE_THREADS: Final = 8
-# Concurrent uploads in the image processor, and large orders that are planned and shown.
+# Concurrent uploads in the image processor.
 CPU_THREADS: Final = 2
+# Large orders that are planned and shown at the same time; of one merchant, one.
+LARGE_THREADS: Final = 2
 # A submission or a batch writes about as much as this many creates.
 HEAVY: Final = 4
 
@@ -80,11 +82,15 @@ class Edge:
         self._requests = requests
         self._is_proxied = bool(settings.behind_proxy)
         self._pool = ThreadPool("core", threads=settings.web_threads, queue=settings.web_queue)
-        # External servers may be slow, and must not block the core threads.
-        self._outside = ThreadPool("outside", threads=OUTSIDE_THREADS, queue=settings.web_queue)
-        self._cpu_pool = ThreadPool(
-            "cpu", threads=CPU_THREADS, queue=settings.web_queue, begin=take_long_turns
-        )
+        # By what is left to do: whatever may take long must not block the core threads.
+        self._pools = {
+            Needs.LITTLE: self._pool,
+            Needs.INTERPRETER: ThreadPool(
+                "large", threads=LARGE_THREADS, queue=settings.web_queue, begin=take_long_turns
+            ),
+            Needs.PROCESS: ThreadPool("cpu", threads=CPU_THREADS, queue=settings.web_queue),
+            Needs.SERVER: ThreadPool("outside", threads=OUTSIDE_THREADS, queue=settings.web_queue),
+        }
         self._writer: GroupThread[SharedRequest, Response | Pending] = GroupThread(
             "writer", service.answer_together, queue=settings.web_queue, weigh=_weigh
         )
@@ -95,7 +101,8 @@ class Edge:
         # All that has threads, in the order in which it is closed.
         self._parts = (
             *(self._unchanged, self._pool, self._writer),
-            *(self._outside, self._cpu_pool, requests),
+            *(self._pools[Needs.INTERPRETER], self._pools[Needs.PROCESS]),
+            *(self._pools[Needs.SERVER], requests),
         )
         self._spool_folder = settings.data
         self._small = BodyLimits(
@@ -293,9 +300,7 @@ class Edge:
 
     async def _finish(self, pending: Pending, sharer: Sharer) -> Response:
         """Finish a pending request in a pool of its own, unless it is as short as others."""
-        work = pending.begun.work
-        slow = self._outside if work.waits_for_others else self._cpu_pool
-        pool = self._pool if work.is_short else slow
+        pool = self._pools[pending.begun.work.needs]
         try:
             return await pool.run(partial(self._service.finish, pending), sharer)
         except PoolFull:
