@@ -27,7 +27,8 @@ ON_THE_WAY: Final = list(SIZES) if IS_FULL else ["phone"]
 LOOKS: Final = [("phone", "light"), ("desktop", "dark")] if IS_FULL else [("phone", "light")]
 
 
-@pytest.fixture(scope="module")
+# No longer than these tests: its event loop would be in the way of others.
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     """The browser of this machine; nothing is downloaded."""
     found = shutil.which("chromium")
