@@ -74,10 +74,12 @@ def fill(page: Page, texts: Mapping[str, str]) -> None:
         page.get_by_label(label, exact=True).first.fill(text)
 
 
-def make_catalogue(page: Page, house: House, folder: Path, draw: Draw) -> str:
+def make_catalogue(
+    page: Page, house: House, folder: Path, draw: Draw, prices: Mapping[str, str] = PRICES
+) -> str:
     """Make a catalogue from nothing and publish it; return the address of its version."""
     edit = begin_draft(page, house)
-    add_products(page, edit, photograph_products(folder), draw)
+    add_products(page, edit, prices, photograph_products(folder), draw)
     add_labs(page, edit, draw)
     add_shipping(page, edit, draw)
     make_mistakes(page, edit, draw)
@@ -119,11 +121,17 @@ def begin_draft(page: Page, house: House) -> str:
     return page.url.partition("?")[0]
 
 
-def add_products(page: Page, edit: str, photographs: Mapping[str, Path], draw: Draw) -> None:
-    """Add twelve products, each like the one before, with a photograph of each kind."""
+def add_products(
+    page: Page,
+    edit: str,
+    prices: Mapping[str, str],
+    photographs: Mapping[str, Path],
+    draw: Draw,
+) -> None:
+    """Add products, each like the one before, with a photograph of each kind."""
     page.goto(f"{edit}/new/products")
     last = ""
-    for sku, price in PRICES.items():
+    for sku, price in prices.items():
         kind, _, size = sku.partition("-")
         width, height = size.split("X")
         name = f"{kind.capitalize()} {width} \N{MULTIPLICATION SIGN} {height} cm"
@@ -139,7 +147,7 @@ def add_products(page: Page, edit: str, photographs: Mapping[str, Path], draw: D
         press(page, "Add and make another like it")
         expect(page.get_by_text("It was added.")).to_be_visible()
     page.goto(f"{edit}/products")
-    expect(page.locator("td.drawn img")).to_have_count(len(PRICES))
+    expect(page.locator("td.drawn img")).to_have_count(len(prices))
     draw(page, "products")
     page.goto(f"{edit}/products/{SKU}")
     draw(page, "product")

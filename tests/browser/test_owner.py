@@ -11,6 +11,7 @@ from tests.browser.conftest import NewPage
 from tests.browser.houses import open_house
 from tests.browser.inspecting import check_page
 from tests.browser.owner import (
+    PRICES,
     SKU,
     add_merchant,
     change_price_while_orders_arrive,
@@ -18,7 +19,7 @@ from tests.browser.owner import (
 )
 from tests.browser.streams import OrderStream, read_charges
 from tests.conftest import BACKENDS
-from tests.scale import IS_FULL
+from tests.scale import IS_FULL, some_of
 from tests.worker.hosts import PictureHost, holds
 from tests.worker.shops import A_PICTURE
 
@@ -28,6 +29,8 @@ RATE: Final = 20 if IS_FULL else 4
 SECONDS: Final = 45 if IS_FULL else 0
 # A print at each of the two prices, with its shipping.
 USUAL, DEAR = 950 + 490, 1190 + 490
+# Two products of each of the two kinds, or all.
+SOLD: Final = dict(some_of(list(PRICES.items()), part=3))
 # What is inspected in every run.
 INSPECTED: Final = {"new-product-print", "mistakes", "ready"}
 
@@ -51,7 +54,7 @@ def test_prices_change_in_the_browser_while_orders_arrive(
         PictureHost() as host,
     ):
         house.enter_console(page, "owner@works.example")
-        ours = make_catalogue(page, house, tmp_path, inspect)
+        ours = make_catalogue(page, house, tmp_path, inspect, SOLD)
         image = {"sku": SKU, "url": host.at("/cat.jpg", holds(A_PICTURE)), "copies": 1}
         stream = OrderStream(house.service, add_merchant(house), image, RATE)
 
