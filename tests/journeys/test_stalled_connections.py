@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.running import HOST, Merchant, Service, running
+from tests.scale import scaled
 
 pytestmark = pytest.mark.slow
 
-STALLED = 300
+STALLED = scaled(300, part=3)
 REQUESTS = 100
 
 AN_ORDER = {
@@ -36,27 +37,30 @@ def test_others_are_answered_while_bodies_and_headers_are_stalled(tmp_path: Path
     assert still_open == 2 * STALLED
 
 
-def test_a_stalled_body_is_told_so_and_hung_up_on(tmp_path: Path) -> None:
-    with running(tmp_path / "data", body_timeout="2s") as service:
-        merchant = service.add_merchant()
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service that waits for a body no longer than two seconds."""
+    with running(tmp_path_factory.mktemp("impatient") / "data", body_timeout="2s") as service:
+        yield service
 
-        with send_half_a_body(service, merchant) as connection:
-            answer = read_to_the_end(connection)
+
+def test_a_stalled_body_is_told_so_and_hung_up_on(impatient: Service) -> None:
+    with send_half_a_body(impatient, impatient.add_merchant()) as connection:
+        answer = read_to_the_end(connection)
 
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["statusCode"] == 408
 
 
-def test_half_a_header_ends_and_an_idle_connection_stays(tmp_path: Path) -> None:
-    with running(tmp_path / "data") as service:
-        merchant = service.add_merchant()
-        with service.client(merchant) as idle, send_half_a_header(service, merchant) as half:
-            idle.get("/v3.0/orders")
+def test_half_a_header_ends_and_an_idle_connection_stays(impatient: Service) -> None:
+    merchant = impatient.add_merchant()
+    with impatient.client(merchant) as idle, send_half_a_header(impatient, merchant) as half:
+        idle.get("/v3.0/orders")
 
-            left = read_to_the_end(half)
+        left = read_to_the_end(half)
 
-            # On the same connection: this client opens no other.
-            answer = idle.get("/v3.0/orders")
+        # On the same connection: this client opens no other.
+        answer = idle.get("/v3.0/orders")
 
     assert left.startswith(b"HTTP/1.1 408 ")
     assert answer.status == 200
