@@ -75,12 +75,13 @@ class Town:
 SORTS: Final[Sequence[tuple[str, int, int, bool]]] = (
     ("/quick", 6, scaled(310, part=16), False),
     ("/stumbles", 4, scaled(147, part=16), False),
-    ("/down", 1, 10, False),
-    ("/created", 1, 10, True),
-    ("/elsewhere", 1, 10, True),
-    ("/gone", 1, 10, True),
-    ("/hangs", 8, 1, True),
-    ("/drips", 4, 1, True),
+    # Every event of those that never acknowledge is told fifteen times.
+    ("/down", 1, scaled(10, part=4), False),
+    ("/created", 1, scaled(10, part=4), True),
+    ("/elsewhere", 1, scaled(10, part=4), True),
+    ("/gone", 1, scaled(10, part=4), True),
+    ("/hangs", scaled(8, part=2), 1, True),
+    ("/drips", scaled(4, part=2), 1, True),
 )
 # Ten thousand, if everything is asked for.
 EVENTS: Final = (1 + len(LIFE)) * sum(merchants * lives for _, merchants, lives, _ in SORTS)
