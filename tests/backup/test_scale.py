@@ -18,8 +18,9 @@ from tests.backup.installations import ACTOR, Installation
 from tests.factories import VAULT
 from tests.scale import scaled
 
-ORDERS = scaled(100_000, part=50)
-FILES = scaled(2000, part=50)
+# More images and events than are read at a time.
+ORDERS = scaled(100_000, part=100)
+FILES = scaled(2000, part=100)
 
 # The full size takes minutes, on a busy machine many.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
