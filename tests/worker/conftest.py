@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
 from printworks.imaging.processor import ImageProcessor
+from printworks.rules.jobs import HOURLY
 from printworks.store.engine.database import Database
 from tests.worker.shops import Shop, open_shop
 
@@ -36,12 +37,19 @@ def processor() -> Iterator[ImageProcessor]:
 
 
 @pytest.fixture
-def a_shop(database: Database, tmp_path: Path, processor: ImageProcessor) -> Iterator[OpenShop]:
-    """A way to open a shop that is not the usual one."""
+def a_shop(
+    database: Database, tmp_path: Path, processor: ImageProcessor, request: pytest.FixtureRequest
+) -> Iterator[OpenShop]:
+    """A way to open a shop that is not the usual one.
+
+    What its worker does every hour takes longer than all else in most tests. A file that neither
+    waits for it nor asks what it leaves alone says in `SHOP_HOURLY` what it needs.
+    """
+    hourly = getattr(request.module, "SHOP_HOURLY", HOURLY)
     with ExitStack() as stack:
 
         def open_one(**options: Any) -> Shop:
-            chosen = {"processor": processor, **options}
+            chosen = {"processor": processor, "hourly": hourly, **options}
             return stack.enter_context(open_shop(database, tmp_path, **chosen))
 
         yield open_one

@@ -219,15 +219,16 @@ def open_shop(
     fetch_limits: FetchLimits = USUAL,
     callback_timeout: timedelta = POST_WITHIN,
     kinds: Collection[JobKind] = tuple(JobKind),
+    hourly: Collection[JobKind] = HOURLY,
     **settings: str,
 ) -> Iterator[Shop]:
     """Open a shop on an empty database, with settings such as `image_limit="1000"`.
 
     Unless they say otherwise it is a private sandbox, which may use the loopback network. Its
-    worker runs jobs of these kinds.
+    worker runs jobs of these kinds, and promises the hourly ones itself.
     """
     named = {f"PRINTWORKS_{name.upper()}": value for name, value in settings.items()}
-    chosen = Settings.load(folder, {**NO_LIMITS, **named})
+    chosen = Settings.load(folder, {**NO_LIMITS, "PRINTWORKS_STOP_TIMEOUT": "10s", **named})
     url = database.url.render_as_string(hide_password=False)
     chosen = msgspec.structs.replace(chosen, database_url=url)
     clock = clock or MovableClock()
@@ -243,7 +244,7 @@ def open_shop(
         with database.writing() as db:
             merchant = a_merchant(db)
         try:
-            worker = loop.run(_make_worker(context, kinds))
+            worker = loop.run(_make_worker(context, kinds, hourly))
             yield Shop(database, chosen, clock, host, resources, merchant, loop, worker)
         finally:
             loop.run(opening.__aexit__(None, None, None))
@@ -251,7 +252,9 @@ def open_shop(
             services.close()
 
 
-async def _make_worker(context: Context, kinds: Collection[JobKind]) -> Worker:
+async def _make_worker(
+    context: Context, kinds: Collection[JobKind], hourly: Collection[JobKind]
+) -> Worker:
     return Worker(
         context,
         handlers={kind: HANDLERS[kind] for kind in kinds},
@@ -259,6 +262,6 @@ async def _make_worker(context: Context, kinds: Collection[JobKind]) -> Worker:
         needs=NEEDS,
         slots=context.settings.worker_slots,
         lease=LEASE,
-        stop_timeout=timedelta(seconds=10),
-        hourly=[kind for kind in HOURLY if kind in kinds],
+        stop_timeout=context.settings.stop_timeout,
+        hourly=[kind for kind in hourly if kind in kinds],
     )

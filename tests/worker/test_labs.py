@@ -54,6 +54,9 @@ from tests.worker.hosts import answers, holds, wait_until
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, MAGNET, STICKER, Shop
 from tests.worker.test_packing_slips import A_SLIP
 
+# Nothing here waits for what a worker does every hour, but for what labs say.
+SHOP_HOURLY = (JobKind.POLL_LABS,)
+
 _S = LabState
 FRAME = "FRA-CLA-8X10"
 # Each with a tenth of spread to both sides.
