@@ -2,11 +2,11 @@
 
 import http.client
 import shutil
-import signal
 import ssl
 import subprocess
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, Self
 
@@ -16,6 +16,7 @@ from printworks.web.tls import prepare_tls
 from tests.commands import make_environment
 from tests.factories import KEY_FILE
 from tests.running import HOST, PROGRAM, Client, Merchant, find_free_port
+from tests.scale import IS_FULL
 
 SECONDS_TO_START: Final = 60
 SECONDS_TO_STOP: Final = 60
@@ -57,18 +58,21 @@ http {{
 """
 
 
+WEB: Final = 2
+WORKERS: Final = 3 if IS_FULL else 2
+
+
 class Machine:
     """A computer with one process of the service and a data folder of its own."""
 
-    def __init__(self, role: str, folder: Path, settings: Mapping[str, str]) -> None:
+    def __init__(self, role: str, folder: Path, port: int, settings: Mapping[str, str]) -> None:
         self.role = role
-        self.port = find_free_port()
+        self.port = port
         self._folder = folder
         self._settings = {**settings, "PRINTWORKS_BEHIND_PROXY": f"{HOST}:{self.port}"}
         folder.mkdir(mode=0o700)
         # Every machine of a deployment has the same key.
         shutil.copy(KEY_FILE, folder)
-        self.start()
 
     def start(self) -> None:
         """Start the process, and wait until it is of use."""
@@ -91,7 +95,7 @@ class Machine:
 
     def stop(self) -> None:
         """Stop the process as an operator does; it must end by itself, and well."""
-        self.process.send_signal(signal.SIGTERM)
+        self.process.terminate()
         code = self.process.wait(SECONDS_TO_STOP)
         assert code == 0, f"{self.role} ended with {code}:\n{self.explain()}"
 
@@ -121,13 +125,19 @@ class Machine:
 
 
 class Cluster:
-    """Two web machines and three workers, with nginx in front of them."""
+    """Two web machines and some workers, with nginx in front of them."""
 
     def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
         self.folder = folder
-        self.web = [Machine("web", folder / f"web-{n}", settings) for n in range(2)]
-        self.workers = [Machine("work", folder / f"work-{n}", settings) for n in range(3)]
-        self._port = find_free_port()
+        ports = _find_free_ports(1 + WEB + WORKERS)
+        self._port = ports.pop()
+        self.web = [Machine("web", folder / f"web-{n}", ports.pop(), settings) for n in range(WEB)]
+        self.workers = [
+            Machine("work", folder / f"work-{n}", ports.pop(), settings) for n in range(WORKERS)
+        ]
+        self._all = (*self.web, *self.workers)
+        with ThreadPoolExecutor(len(self._all)) as starting:
+            list(starting.map(Machine.start, self._all))
         proxy = folder / "proxy"
         self._proxy = self._start_nginx(proxy)
         self._tls = ssl.create_default_context(cafile=proxy / "tls" / "ca.pem")
@@ -139,9 +149,9 @@ class Cluster:
     def __exit__(self, *_: object) -> None:
         self._proxy.terminate()
         self._proxy.wait()
-        for machine in (*self.workers, *self.web):
-            if machine.process.poll() is None:
-                machine.stop()
+        living = [machine for machine in self._all if machine.process.poll() is None]
+        with ThreadPoolExecutor(len(self._all)) as stopping:
+            list(stopping.map(Machine.stop, living))
 
     def client(self, merchant: Merchant) -> Client:
         """Return a connection to the proxy."""
@@ -170,6 +180,14 @@ class Cluster:
             said = log.read_text() if log.exists() else ""
             assert time.monotonic() < deadline, f"nginx does not answer:\n{said}"
             time.sleep(0.02)
+
+
+def _find_free_ports(count: int) -> list[int]:
+    """Return different ones, though nobody listens at them yet."""
+    found: set[int] = set()
+    while len(found) < count:
+        found.add(find_free_port())
+    return list(found)
 
 
 def answers(client: Client) -> bool:
