@@ -26,7 +26,7 @@ from printworks.store.tables import jobs, orders, shipments
 from tests.clocks import MovableClock
 from tests.factories import a_merchant, a_work
 from tests.running import PROGRAM
-from tests.scale import scaled
+from tests.scale import IS_FULL, scaled
 from tests.worker.hosts import holds
 from tests.worker.shops import MAGNET, Shop, a_jpeg, open_shop
 
@@ -38,7 +38,7 @@ WORKERS: Final = 2
 JOBS: Final = 6 * ORDERS
 SECONDS_TO_END: Final = 120
 # How far the merchants' clocks are moved at a time; a lab needs about twenty minutes.
-STEP: Final = timedelta(seconds=20)
+STEP: Final = timedelta(seconds=20 if IS_FULL else 60)
 
 
 class Worker:
