@@ -225,7 +225,7 @@ def open_shop(
     """Open a shop on an empty database, with settings such as `image_limit="1000"`.
 
     Unless they say otherwise it is a private sandbox, which may use the loopback network. Its
-    worker runs jobs of these kinds, and promises the hourly ones itself.
+    worker runs jobs of these kinds, and enqueues the hourly ones itself.
     """
     named = {f"PRINTWORKS_{name.upper()}": value for name, value in settings.items()}
     chosen = Settings.load(folder, {**NO_LIMITS, "PRINTWORKS_STOP_TIMEOUT": "10s", **named})
