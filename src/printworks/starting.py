@@ -58,14 +58,14 @@ def doing_without(name: str) -> Iterator[None]:
 def give_way(niceness: int, *, leads_session: bool = False) -> None:
     """Let others have the processors first, from the thread that works."""
     os.nice(niceness)
-    take_long_turns()
+    _take_long_turns()
     # Where the processors are shared among sessions first, the priority counts only within one.
     if leads_session and _OF_SESSION.exists():
         with suppress(OSError):
             _OF_SESSION.write_text(str(niceness))
 
 
-def take_long_turns() -> None:
+def _take_long_turns() -> None:
     """Let this thread be interrupted by any other that has something to do.
 
     Priority says how much of a processor a thread gets, not how soon another gets it back, which

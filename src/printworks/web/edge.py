@@ -21,7 +21,6 @@ from printworks.api.service import ApiService, Pending, SharedRequest
 from printworks.errors import TooManyUploads
 from printworks.log import info_often
 from printworks.settings import Settings
-from printworks.starting import take_long_turns
 from printworks.watch.counts import UNKNOWN
 from printworks.watch.observing import Observer
 from printworks.web.clients import find_client
@@ -85,9 +84,7 @@ class Edge:
         # By what is left to do: whatever may take long must not block the core threads.
         self._pools = {
             Needs.LITTLE: self._pool,
-            Needs.INTERPRETER: ThreadPool(
-                "large", threads=LARGE_THREADS, queue=settings.web_queue, begin=take_long_turns
-            ),
+            Needs.INTERPRETER: ThreadPool("large", threads=LARGE_THREADS, queue=settings.web_queue),
             Needs.PROCESS: ThreadPool("cpu", threads=CPU_THREADS, queue=settings.web_queue),
             Needs.SERVER: ThreadPool("outside", threads=OUTSIDE_THREADS, queue=settings.web_queue),
         }

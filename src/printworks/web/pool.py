@@ -49,17 +49,8 @@ class _Threads(Generic[Work]):
     query. Here all results that are ready are delivered together, and an idle loop is woken once.
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        threads: int,
-        queue: int,
-        begin: Callable[[], None] | None = None,
-    ) -> None:
-        """Start the threads, each of which calls `begin` first."""
+    def __init__(self, name: str, *, threads: int, queue: int) -> None:
         self._loop = asyncio.get_running_loop()
-        self._begin = begin
         self._most = threads + queue
         self._running = 0
         # One thread is left for others, whatever one lane has to do.
@@ -69,7 +60,7 @@ class _Threads(Generic[Work]):
         self._outcomes: deque[_Outcome] = deque()
         self._is_woken = False
         self._threads = [
-            threading.Thread(target=self._run, name=f"{name}-{number}", daemon=True)
+            threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True)
             for number in range(threads)
         ]
         for thread in self._threads:
@@ -108,11 +99,6 @@ class _Threads(Generic[Work]):
         for thread in self._threads:
             thread.join()
         self._deliver()
-
-    def _run(self) -> None:
-        if self._begin is not None:
-            self._begin()
-        self._work()
 
     def _work(self) -> None:
         raise NotImplementedError
