@@ -15,8 +15,6 @@ from typing import Any, Final, NamedTuple
 import pytest
 import slipcover
 
-from tests.instrumenting import keep_what_is_instrumented
-
 
 class Floor(NamedTuple):
     """How much of some folders must be covered, of lines and branches together, in per cent."""
@@ -53,12 +51,7 @@ _found = pytest.StashKey[list[Any]]()
 
 def _instrument() -> slipcover.Slipcover:
     """Instrument whatever is imported of the program from now on."""
-    # One process is enough to add the files that none has imported.
-    is_first = os.environ["PYTEST_XDIST_WORKER"] == "gw0"
-    measuring = slipcover.Slipcover(
-        immediate=True, branch=True, source=[SOURCE] if is_first else None
-    )
-    keep_what_is_instrumented()
+    measuring = slipcover.Slipcover(immediate=True, branch=True, source=[SOURCE])
     ours = slipcover.FileMatcher(sources=[SOURCE])
     slipcover.ImportManager(measuring, ours).__enter__()
     # Migrations are not imported by name.

@@ -13,16 +13,12 @@ from tests.commands import Ended, run_here
 from tests.factories import KEY_FILE
 from tests.journeys.test_images import AN_ORDER
 from tests.running import Client, Merchant, Service, running
-from tests.scale import scaled
 from tests.worker.hosts import PictureHost, holds, wait_until
-from tests.worker.shops import MAGNET, a_jpeg
+from tests.worker.shops import STICKER, a_jpeg
 
 pytestmark = [pytest.mark.slow, pytest.mark.both_databases]
 
 PICTURES = 6
-BEFORE = scaled(20, part=2)
-# Those who order as fast as they can measure the machine, and leave it nothing for the backup.
-SECONDS_BETWEEN_ORDERS = 0.02
 
 
 class Traffic:
@@ -30,9 +26,7 @@ class Traffic:
 
     def __init__(self, service: Service, host: PictureHost) -> None:
         self._service = service
-        self._urls = [
-            host.at(f"/{n}.jpg", holds(a_jpeg(420, 300, seed=n))) for n in range(PICTURES)
-        ]
+        self._urls = [host.at(f"/{n}.jpg", holds(a_jpeg(seed=n))) for n in range(PICTURES)]
         self._stop = threading.Event()
         self.submitted: list[int] = []
         self.refused: list[Any] = []
@@ -40,10 +34,10 @@ class Traffic:
     def order(self, merchant: Merchant) -> None:
         """Order until it is enough."""
         with self._service.client(merchant) as client:
-            while not self._stop.wait(SECONDS_BETWEEN_ORDERS):
+            while not self._stop.is_set():
                 order = client.post("/v3.0/orders", AN_ORDER).data["id"]
                 url = self._urls[order % PICTURES]
-                image = {"sku": MAGNET, "url": url, "copies": 1, "sizing": "Crop"}
+                image = {"sku": STICKER, "url": url, "copies": 1, "sizing": "Crop"}
                 client.post(f"/v3.0/orders/{order}/images", image)
                 answer = client.post(f"/v3.0/orders/{order}/status", {"status": "Submitted"})
                 if answer.status == 200:
@@ -93,7 +87,7 @@ def test_a_backup_under_load_is_whole(
         traffic = Traffic(service, host)
         alice, bob = service.add_merchant("Alice"), service.add_merchant("Bob")
         with traffic.going_on([alice, bob]), service.client(alice) as client:
-            wait_until(lambda: len(traffic.submitted) >= BEFORE)
+            wait_until(lambda: len(traffic.submitted) >= 20)
             wait_until(lambda: has_a_picture(client))
             before = list(traffic.submitted)
             first = run("backup", place, data=service.data, settings=here)
