@@ -10,9 +10,6 @@ from tests.imaging.pictures import a_noisy_picture
 from tests.worker.hosts import holds
 from tests.worker.shops import A_PICTURE, NOT_A_PICTURE, Shop
 
-# Nothing here waits for what a worker does every hour.
-SHOP_HOURLY = ()
-
 _S = ImageStatus
 A_PNG: bytes = a_noisy_picture(600, 900).write_to_buffer(".png")
 ONLY_JPEG = "The file is not a picture of a format that is accepted: JPEG."

@@ -46,9 +46,6 @@ from tests.worker.shops import (
     Shop,
 )
 
-# Nothing here waits for what a worker does every hour.
-SHOP_HOURLY = ()
-
 _S = ImageStatus
 NOT_FOUND = answers("404 Not Found")
 SECOND = timedelta(seconds=1)

@@ -15,9 +15,6 @@ from tests.imaging.pictures import a_picture
 from tests.worker.hosts import answers, holds
 from tests.worker.shops import A_PICTURE, NOT_A_PICTURE, Shop
 
-# Nothing here waits for what a worker does every hour.
-SHOP_HOURLY = ()
-
 _S = ImageStatus
 A_SLIP = bytes(a_picture(420, 594).pngsave_buffer())
 ANOTHER_SLIP = bytes(a_picture(594, 420).pngsave_buffer())

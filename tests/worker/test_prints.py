@@ -24,9 +24,6 @@ from tests.imaging.pictures import corners
 from tests.worker.hosts import answers, holds
 from tests.worker.shops import A_PICTURE, NOT_A_PICTURE, Shop
 
-# Nothing here waits for what a worker does every hour.
-SHOP_HOURLY = ()
-
 _S = ImageStatus
 
 

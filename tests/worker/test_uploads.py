@@ -40,9 +40,6 @@ from tests.worker.deadly import CRASHES
 from tests.worker.hosts import holds
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, NOT_A_PICTURE, STICKER, Shop
 
-# Nothing here waits for what a worker does every hour.
-SHOP_HOURLY = ()
-
 _S = ImageStatus
 A_PNG: bytes = a_noisy_picture(600, 900).write_to_buffer(".png")
 
