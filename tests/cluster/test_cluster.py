@@ -130,8 +130,8 @@ def settings(postgresql_url: str, s3_environ: Mapping[str, str]) -> dict[str, st
         "PRINTWORKS_PUBLIC_URL": "https://print.example",
         "PRINTWORKS_OUTBOUND_ALLOW_NETWORKS": "127.0.0.0/8",
         "PRINTWORKS_WEB_PROCESSES": "1",
-        # Drawing takes the machines longer than all that is tested here.
-        "PRINTWORKS_MOCKUPS": "false",
+        # Drawing takes the machines longer than all that is tested here otherwise.
+        "PRINTWORKS_MOCKUPS": str(IS_FULL).lower(),
     }
 
 
