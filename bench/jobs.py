@@ -17,7 +17,8 @@ from sqlalchemy import delete, func, insert, select, text
 from printworks.actions.accounts.merchants import add_merchant
 from printworks.actions.services import Services
 from printworks.clock import system_clock
-from printworks.rules.jobs import Acknowledge, Policy, Pool
+from printworks.rules.jobs import Acknowledge, Policy
+from printworks.rules.pools import Pool
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select, text
 
-from printworks.rules.jobs import Pool
+from printworks.rules.pools import Pool
 from printworks.store.engine.database import Database
 from printworks.store.queue.claims import (
     LARGEST_CLAIM,

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from sqlalchemy import select
 
-from printworks.rules.jobs import Acknowledge, Policy, Pool
+from printworks.rules.jobs import Acknowledge, Policy
+from printworks.rules.pools import Pool
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.queue.claims import Claimant, Claimed, claim

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from structlog.typing import EventDict
 
-from printworks.rules.jobs import Pool
+from printworks.rules.pools import Pool
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import Claim, Job
 from printworks.worker import context as reading

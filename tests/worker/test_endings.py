@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
-from printworks.rules.jobs import Policy, Pool
+from printworks.rules.jobs import Policy
+from printworks.rules.pools import Pool
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import Job
 from printworks.worker import loop

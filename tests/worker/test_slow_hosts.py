@@ -6,7 +6,8 @@ from functools import partial
 import pytest
 
 from printworks.rules.images import ImageStatus
-from printworks.rules.jobs import POOL_SIZES, JobKind, Policy, Pool
+from printworks.rules.jobs import JobKind, Policy
+from printworks.rules.pools import POOL_SIZES, Pool
 from printworks.store.queue.jobs import Claim, Job
 from printworks.worker.slots import Slots
 from printworks.worker.waiting import MOST_LANES, Waiting

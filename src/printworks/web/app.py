@@ -27,7 +27,6 @@ from printworks.web.edge import (
     LARGE_THREADS,
     OUTSIDE_THREADS,
     Edge,
-    begin_request,
     upload_limits,
 )
 from printworks.web.families import FAMILIES
@@ -35,6 +34,7 @@ from printworks.web.leftovers import ArrivingBody, Leftovers
 from printworks.web.probes import PROBES, Probes
 from printworks.web.receiving import Receive, Scope, Send
 from printworks.web.request_log import RequestLog
+from printworks.web.requests import begin_request
 from printworks.web.shares import RefusalPace, Shares
 
 if TYPE_CHECKING:

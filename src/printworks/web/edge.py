@@ -4,8 +4,6 @@ Nothing here waits for anything but the network, so stalled clients do not slow 
 """
 
 import asyncio
-import random
-import re
 import time
 from functools import partial
 from typing import Final
@@ -40,12 +38,12 @@ from printworks.web.receiving import (
     spool_body,
 )
 from printworks.web.request_log import RequestLog
+from printworks.web.requests import begin_request
 from printworks.web.shares import Sharer, Shares, Ticket
 
 log = structlog.get_logger(__name__)
 
 _HAS_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
-_GOOD_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 ON_EVERY_ANSWER: Final = (
     (b"strict-transport-security", b"max-age=31536000"),
     (b"x-content-type-options", b"nosniff"),
@@ -383,22 +381,3 @@ def _has_file(matched: MatchedRequest) -> bool:
     """Whether a body may have a file in it, which only a multipart body can."""
     content_type = matched.request.headers.get("content-type", "")
     return matched.endpoint.takes_file and content_type.lower().startswith("multipart/")
-
-
-def begin_request(scope: Scope) -> Request:
-    # Our server has read them once for all equal requests of a connection.
-    headers = scope.get("header_texts") or {
-        name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
-    }
-    request_id = headers.get("x-request-id", "")
-    if not _GOOD_REQUEST_ID.fullmatch(request_id):
-        # Need not be secret, and the system's random numbers cost a call each.
-        request_id = f"{random.getrandbits(96):024x}"
-    return Request(
-        method=scope["method"],
-        path=scope["path"],
-        query=scope["query_string"].decode("utf-8", "surrogateescape"),
-        headers=headers,
-        body=b"",
-        request_id=request_id,
-    )

@@ -27,7 +27,7 @@ from printworks.store.accounts.brand_watch import BrandWatch
 from printworks.store.engine.outages import is_outage
 from printworks.watch.counts import PAGES, Counts
 from printworks.web.clients import find_client
-from printworks.web.edge import ON_EVERY_ANSWER, begin_request
+from printworks.web.edge import ON_EVERY_ANSWER
 from printworks.web.receiving import (
     BodyBroken,
     BodyLimits,
@@ -38,6 +38,7 @@ from printworks.web.receiving import (
     limit_body,
     read_body,
 )
+from printworks.web.requests import begin_request
 
 log = structlog.get_logger(__name__)
 

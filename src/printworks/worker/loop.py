@@ -20,16 +20,8 @@ import structlog
 from printworks.log import context as log_context
 from printworks.net.deadlines import TimeLimits
 from printworks.redaction import redact
-from printworks.rules.jobs import (
-    Acknowledge,
-    GiveUp,
-    JobKind,
-    Policy,
-    Pool,
-    Retry,
-    decide,
-    hourly_key,
-)
+from printworks.rules.jobs import Acknowledge, GiveUp, JobKind, Policy, Retry, decide, hourly_key
+from printworks.rules.pools import Pool
 from printworks.rules.quarantine import hold_back
 from printworks.store.engine.database import find_outages
 from printworks.store.queue.claims import Claimant, Claimed, claim

@@ -26,7 +26,8 @@ from printworks.net.client import POST_WITHIN, USUAL, FetchLimits, Outbound
 from printworks.net.guard import Guard
 from printworks.payments.gateway import Gateway
 from printworks.rules import hosts as host_limits
-from printworks.rules.jobs import POOL_SIZES, Pool, RetryLater
+from printworks.rules.jobs import RetryLater
+from printworks.rules.pools import POOL_SIZES, Pool
 from printworks.store.engine.database import find_outages
 from printworks.vault import OpenedSecrets, SecretUnreadable
 from printworks.worker.hosts import Hosts

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from printworks.rules.jobs import POOL_SIZES, Policy, Pool
+from printworks.rules.jobs import Policy
+from printworks.rules.pools import POOL_SIZES, Pool
 from printworks.store.queue.jobs import Claim, Job
 from printworks.store.queue.shares import Room
 from printworks.worker.waiting import Waiting

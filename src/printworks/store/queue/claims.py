@@ -31,7 +31,8 @@ from sqlalchemy import (
     update,
 )
 
-from printworks.rules.jobs import JobState, Policy, Pool
+from printworks.rules.jobs import JobState, Policy
+from printworks.rules.pools import Pool
 from printworks.store.engine.columns import Timestamp
 from printworks.store.engine.prepared import PreparedStatement, is_one_of, write_list
 from printworks.store.queue.jobs import CLAIMED, Claim, Exhausted, Job, exhaust, read_claimed
