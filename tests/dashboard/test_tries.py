@@ -4,7 +4,9 @@ import re
 import statistics
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from structlog.testing import capture_logs
 from printworks.actions.accounts.people import invite_to_choose_password
 from printworks.dashboard.auth.passwords import MOST_WAITING, TooManySignIns
 from printworks.rules.people import Realm
+from printworks.rules.sign_in import OF_A_NETWORK
 from printworks.store.accounts.audit import list_audit
 from printworks.store.engine.database import Database
 from tests.api.client import Client, Server
@@ -229,7 +232,7 @@ class TestWhatIsWrittenDown:
 
 
 def test_when_too_many_sign_in_at_once_the_rest_are_asked_to_come_back(
-    server: Server, alice: Window, newcomer: Window
+    server: Server, alice: Window, newcomer: Window, database: Database
 ) -> None:
     newcomer.open("/sign-in")
     site = server.app._site
@@ -239,7 +242,8 @@ def test_when_too_many_sign_in_at_once_the_rest_are_asked_to_come_back(
     for place in places:
         place.__enter__()
 
-    refused = sign_in(newcomer, email_of(alice), PASSWORD)
+    with no_transaction(database):
+        refused = sign_in(newcomer, email_of(alice), PASSWORD)
     with pytest.raises(TooManySignIns):
         passwords.hash("anything")
     for place in places:
@@ -252,6 +256,26 @@ def test_when_too_many_sign_in_at_once_the_rest_are_asked_to_come_back(
     assert server.app._unavailable._count == 1
     # Nothing was counted for the person.
     assert sign_in(newcomer, email_of(alice), PASSWORD).status == 303
+
+
+def test_a_network_that_has_to_wait_costs_no_transaction(
+    newcomer: Window, database: Database
+) -> None:
+    for number in range(OF_A_NETWORK.together):
+        assert sign_in(newcomer, f"{number}@shop.example", WRONG).status == 400
+
+    with no_transaction(database):
+        refused = sign_in(newcomer, "one-more@shop.example", WRONG)
+
+    assert refused.status == 429
+    assert int(refused.headers["retry-after"]) > 0
+
+
+@contextmanager
+def no_transaction(database: Database) -> Iterator[None]:
+    """Let whoever wants to write wait for ever, and so fail the test."""
+    with database.writing():
+        yield
 
 
 @pytest.mark.parametrize("password", ["Password2026!", "q1w2e3r4t5y6", "alice-shop 1"])

@@ -14,13 +14,20 @@ from printworks.rules.sign_in import (
 )
 from printworks.store.accounts.people import Person
 from printworks.store.accounts.recovery_codes import use_code
-from printworks.store.accounts.tries import count_try, forget_tries
+from printworks.store.accounts.tries import count_try, find_tries, forget_tries
+
+
+def look_at_network(work: SystemWork, network: str) -> timedelta | None:
+    """Return how long a network address has to wait, without counting another try."""
+    before = find_tries(work.db, _network(network))
+    counted = count_within(OF_A_NETWORK, before, now=work.real_now) if before else None
+    return counted if isinstance(counted, timedelta) else None
 
 
 def count_network(work: SystemWork, network: str) -> timedelta | None:
     """Count a try from a network address, for any account; return how long to wait instead."""
     rule = partial(count_within, OF_A_NETWORK, now=work.real_now)
-    counted = count_try(work.db, f"network {network}", rule, now=work.real_now)
+    counted = count_try(work.db, _network(network), rule, now=work.real_now)
     return counted if isinstance(counted, timedelta) else None
 
 
@@ -64,6 +71,10 @@ def note_failure(work: SystemWork, person: Person | None, tries: int) -> None:
     """Write into the audit log that the next try has to wait, for any address."""
     if tries == FREE_FAILURES + 1:
         work.audit_for(person.merchant_id if person else None, "sign-in-blocked", tries=tries)
+
+
+def _network(network: str) -> str:
+    return f"network {network}"
 
 
 def _person(realm: Realm, email: str) -> str:

@@ -13,8 +13,10 @@ from starlette.requests import Request
 
 from printworks.actions.accounts.sign_in import (
     count_known_browser,
+    count_network,
     count_person,
     forget_person,
+    look_at_network,
     note_failure,
     use_recovery_code,
 )
@@ -98,6 +100,16 @@ class Authentication:
     def __init__(self, services: PageServices, devices: Devices) -> None:
         self._services = services
         self._devices = devices
+
+    def count_network(self, network: str) -> timedelta | None:
+        """Count a try from a network address; return how long to wait instead."""
+        with self._services.database.reading() as db:
+            wait = look_at_network(self._services.system_work(db), network)
+        if wait is not None:
+            # Whoever goes on trying costs no transaction.
+            return wait
+        with self._services.database.writing() as db:
+            return count_network(self._services.system_work(db), network)
 
     def authenticate(self, request: Request, entered: SignInCredentials) -> Authenticated:
         """Return the person with this password; a failure takes the same time for any address."""

@@ -35,6 +35,11 @@ class Passwords:
         self._hashing = hashing
         self._places = threading.BoundedSemaphore(MOST_WAITING)
 
+    def check_room(self) -> None:
+        """Raise `TooManySignIns` if there is no place in the line, before anything else is done."""
+        with self.place():
+            pass
+
     @contextmanager
     def place(self) -> Iterator[PasswordHashing]:
         """Take a place in the line, for one password; raise `TooManySignIns` if there is none."""

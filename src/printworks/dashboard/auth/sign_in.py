@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from printworks.actions.accounts.people import accept_invitation, sign_up, work_for_person
-from printworks.actions.accounts.sign_in import count_network, forget_person
+from printworks.actions.accounts.sign_in import forget_person
 from printworks.actions.mail.accounts import tell_new_device
 from printworks.actions.work import Actor, SystemWork
 from printworks.catalogue.products import Currency
@@ -143,12 +143,14 @@ class SignInPages:
         if not cookie or not self._services.forms.is_from(f"sign-in {cookie}", request, token):
             _log_refused(attempt, "form not from this browser")
             return refuse_form(page)
-        with self._services.database.writing() as db:
-            wait = count_network(self._services.system_work(db), network_of(attempt.address))
-        if wait is not None:
-            _log_refused(attempt, "too many from this network")
-            return refuse_too_many(page, wait)
         try:
+            if attempt.sent.raw("password"):
+                # Most of a crowd are refused for this, and nothing has to be written for them.
+                self._services.passwords.check_room()
+            wait = self._authentication.count_network(network_of(attempt.address))
+            if wait is not None:
+                _log_refused(attempt, "too many from this network")
+                return refuse_too_many(page, wait)
             return take(attempt)
         except TooManySignIns as refusal:
             return refuse_busy(page, refusal.message)

@@ -3,8 +3,9 @@
 import hashlib
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, Select, delete, select, update
 
 from printworks.rules.sign_in import Tries
 from printworks.store.engine.purging import delete_oldest
@@ -22,12 +23,7 @@ def count_try(db: Connection, what: str, rule: CountTry, *, now: datetime) -> Tr
     """
     key = _hash(what)
     insert_unless_there(db, sign_in_tries, key=key, tries=0, at=now)
-    wanted = (
-        select(sign_in_tries.c.tries, sign_in_tries.c.at)
-        .where(sign_in_tries.c.key == key)
-        .with_for_update()
-    )
-    counted = rule(Tries(*db.execute(wanted).one()))
+    counted = rule(Tries(*db.execute(_select(key).with_for_update()).one()))
     if isinstance(counted, Tries):
         db.execute(
             update(sign_in_tries)
@@ -35,6 +31,12 @@ def count_try(db: Connection, what: str, rule: CountTry, *, now: datetime) -> Tr
             .values(tries=counted.number, at=counted.at)
         )
     return counted
+
+
+def find_tries(db: Connection, what: str) -> Tries | None:
+    """Return what is counted, without waiting for those who count."""
+    found = db.execute(_select(_hash(what))).first()
+    return Tries(*found) if found else None
 
 
 def forget_tries(db: Connection, what: str) -> None:
@@ -45,6 +47,10 @@ def forget_tries(db: Connection, what: str) -> None:
 def purge_tries(db: Connection, *, before: datetime, limit: int) -> int:
     """Delete what was last counted before then; return how many rows."""
     return delete_oldest(db, sign_in_tries.c.at, sign_in_tries.c.at < before, limit=limit)
+
+
+def _select(key: str) -> Select[Any]:
+    return select(sign_in_tries.c.tries, sign_in_tries.c.at).where(sign_in_tries.c.key == key)
 
 
 def _hash(what: str) -> str:
