@@ -1,28 +1,22 @@
 """Lists with very many images: complete, in pieces, and cut only where that is said."""
 
-import asyncio
-import os
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
 from sqlalchemy import text
 
-from printworks.api.long_lists import Piece, PieceWriter
 from printworks.rules.lists import MOST_AT_ONCE
 from printworks.store.accounts.merchants import get_merchant_by_code
 from printworks.store.engine.database import Database
 from printworks.store.engine.rows import ROWS_AT_ONCE
 from printworks.web.app import build_app
-from printworks.web.families import FAMILIES
-from printworks.web.long_answers import LongAnswers
 from tests.api.client import Client, Server
 from tests.api.conftest import an_order
+from tests.api.writing_here import kill_the_writer, write_here
 from tests.factories import an_order as a_stored_order
 
 # Oldest first.
@@ -45,27 +39,10 @@ def make(client: Client, images: int) -> int:
     return order_id
 
 
-class WrittenHere(LongAnswers):
-    """Writes lists as the other process does, without the second that it takes to start it."""
-
-    def __init__(self, server: Server) -> None:
-        app: Any = server.app
-        super().__init__(app._settings)
-        self._writer = PieceWriter(app._services, app._links, FAMILIES)
-
-    async def _write_piece(self, piece: Piece) -> bytes:
-        return await asyncio.to_thread(self._writer.write, piece)
-
-
 @pytest.fixture
 def here(server: Server) -> None:
     """Let lists be written in this process."""
     write_here(server)
-
-
-def write_here(server: Server) -> None:
-    edge: Any = server.app._edge
-    edge._long = WrittenHere(server)
 
 
 @contextmanager
@@ -187,13 +164,6 @@ def test_the_process_that_writes_may_die(server: Server, v3: Client) -> None:
     kill_the_writer(server)
 
     assert v3.get("/orders").body == before
-
-
-def kill_the_writer(server: Server) -> None:
-    edge: Any = server.app._edge
-    for process in edge._long._pool._processes.values():
-        os.kill(process.pid, signal.SIGKILL)
-        process.join()
 
 
 @pytest.mark.usefixtures("here", "made")

@@ -100,6 +100,13 @@ class WithStatus(msgspec.Struct, frozen=True):
     shape: Any
 
 
+class WrittenAnswer(msgspec.Struct, frozen=True):
+    """An answer that another process has written."""
+
+    media_type: str
+    body: bytes
+
+
 class FileAnswer(msgspec.Struct, frozen=True):
     """An answer that is a file."""
 
@@ -143,6 +150,8 @@ class Unfinished(msgspec.Struct, Generic[Reply], frozen=True):
     ask: Callable[[], Reply]
     then: Callable[[Connection, Reply], Any] | None = None
     needs: Needs = Needs.PROCESS
+    # The order that `ask` would return, if it is so large that another process had better write it.
+    large_order: int | None = None
 
 
 _CATALOGUE: Final = "/catalogue/service direct/"
@@ -172,7 +181,7 @@ class Endpoint(msgspec.Struct, frozen=True):
     query: tuple[QueryParameter, ...] = ()
     # Returns the mark of what the handler would answer about the order `id` in this state.
     mark: Callable[[OrderState], str | None] | None = None
-    # Shapes one order of a list that may be long; see `long_lists.py`.
+    # Shapes one order, where another process may have to write it; see `long_lists.py`.
     shape_one: Callable[[Call, Any], Any] | None = None
     # The contract's own error statuses, for the reference.
     refuses: tuple[type[ServiceError], ...] = ()

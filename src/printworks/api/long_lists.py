@@ -1,11 +1,12 @@
-"""Lists of orders with so many images that they are written piece by piece.
+"""Orders with so many images that they are written in another process, so that nobody waits for them.
 
-A handler returns the answer without its orders, and which orders belong into it. The pieces are
-written one after the other while the answer is sent, so that no answer is ever in memory as a
-whole; and in another process, so that nobody waits for them.
+Lists are written piece by piece. A handler returns the answer without its orders, and which orders
+belong into it. The pieces are written one after the other while the answer is sent, so that no list
+is ever in memory as a whole.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
@@ -17,8 +18,15 @@ from printworks.actions.work import SYSTEM
 from printworks.api.endpoints import ApiFamily, Call, Endpoint
 from printworks.api.links import LinkMaker
 from printworks.api.messages import LongBody, Request, Response
-from printworks.api.orders import show_orders
-from printworks.api.responses import choose_media_type, join_items, split_frame, write_items
+from printworks.api.orders import get_changed_order, show_orders
+from printworks.api.responses import (
+    choose_media_type,
+    join_items,
+    split_frame,
+    write_body,
+    write_items,
+)
+from printworks.api.routing import MatchedRequest
 from printworks.rules.lists import MOST_AT_ONCE, SizedOrder, count_fitting, split_into_pieces
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.engine.database import Database
@@ -48,6 +56,25 @@ class Piece(NamedTuple):
     merchant_id: int
     order_ids: tuple[int, ...]
     now: datetime
+
+
+class LargeOrder(NamedTuple):
+    """An order that was just changed, as it is asked for in another process."""
+
+    version: str
+    path: str
+    media_type: str
+    merchant_id: int
+    order_id: int
+    now: datetime
+
+    @classmethod
+    def of(cls, matched: MatchedRequest, order_id: int, *, now: datetime) -> "LargeOrder":
+        """Return what answers a request that changed an order."""
+        family, endpoint, _, request = matched
+        media_type = choose_media_type(request.headers.get("accept", ""))
+        merchant_id = _find_merchant(request)
+        return cls(family.version, endpoint.path, media_type, merchant_id, order_id, now)
 
 
 def is_long(page: Sequence[Order]) -> bool:
@@ -99,10 +126,7 @@ def make_response(
     """Return a response whose body is still to be written."""
     media_type = choose_media_type(request.headers.get("accept", ""))
     head, tail = split_frame(media_type, wanted.frame)
-    identity = request.caller.identity
-    # Whoever gets an answer of an endpoint was authenticated.
-    assert identity is not None  # noqa: S101
-    merchant_id = identity.merchant_id
+    merchant_id = _find_merchant(request)
     pieces = (
         Piece(family.version, endpoint.path, media_type, merchant_id, order_ids, now)
         for order_ids in wanted.pieces
@@ -111,14 +135,21 @@ def make_response(
     return Response(200, media_type, b"", wanted.headers, long=body)
 
 
+def _find_merchant(request: Request) -> int:
+    identity = request.caller.identity
+    # Whoever gets an answer of an endpoint was authenticated.
+    assert identity is not None  # noqa: S101
+    return identity.merchant_id
+
+
 class PieceWriter:
-    """Writes the pieces of long lists of every version."""
+    """Writes the pieces of long lists, and large orders, of every version."""
 
     def __init__(self, services: Services, links: LinkMaker, families: Sequence[ApiFamily]) -> None:
         self._services = services
         self._links = links
-        self._lists = {
-            (family.version, endpoint.path): (family, endpoint, endpoint.shape_one)
+        self._endpoints = {
+            (family.version, endpoint.path, endpoint.method): (family, endpoint, endpoint.shape_one)
             for family in families
             for endpoint in family.endpoints
             if endpoint.shape_one is not None
@@ -126,12 +157,23 @@ class PieceWriter:
 
     def write(self, piece: Piece) -> bytes:
         """Write some orders of a list."""
-        family, endpoint, shape_one = self._lists[piece.version, piece.path]
-        services = self._services
-        with services.database.reading() as db:
-            work = services.work(db, get_merchant(db, piece.merchant_id), SYSTEM)
-            call = Call(services, work, {}, {}, {}, self._links.make(db), piece.version)
-            page = list_orders_by_id(db, work.merchant.id, piece.order_ids)
-            found = complete_orders(db, page)
+        family, endpoint, shape_one = self._endpoints[piece.version, piece.path, "GET"]
+        with self._call(piece) as call:
+            page = list_orders_by_id(call.db, piece.merchant_id, piece.order_ids)
+            found = complete_orders(call.db, page)
             items = [shape_one(call, shown) for shown in show_orders(call, found)]
         return write_items(piece.media_type, family.show(endpoint.shows, items))
+
+    def write_order(self, large: LargeOrder) -> bytes:
+        """Plan an order that was just changed, and write the whole answer."""
+        family, endpoint, shape_one = self._endpoints[large.version, large.path, "PUT"]
+        with self._call(large) as call:
+            shape = shape_one(call, get_changed_order(call, call.work, large.order_id))
+        return write_body(large.media_type, family.show(endpoint.shows, shape))
+
+    @contextmanager
+    def _call(self, wanted: Piece | LargeOrder) -> Iterator[Call]:
+        services = self._services
+        with services.database.reading() as db:
+            work = services.work(db, get_merchant(db, wanted.merchant_id), SYSTEM)
+            yield Call(services, work, {}, {}, {}, self._links.make(db), wanted.version)

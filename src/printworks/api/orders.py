@@ -10,6 +10,7 @@ from printworks.actions.production.release import permissions_of
 from printworks.actions.production.routing import re_estimate
 from printworks.actions.submission.check import ReadySubmission
 from printworks.actions.submission.submit import await_payment, prepare_submission, submit_order
+from printworks.actions.work import Work
 from printworks.api.endpoints import Call, Needs, Unfinished, WithStatus
 from printworks.api.payments import pay
 from printworks.errors import ServiceError
@@ -31,6 +32,8 @@ USUALLY_ON_A_PAGE: Final = 100
 LAST_START: Final = 2**62
 # Images of an order that are shown in the transaction that changed it; others would wait for more.
 MOST_SHOWN_AT_ONCE: Final = 20
+# With more, an order is planned and shown by another process: the threads of this one would wait.
+MOST_SHOWN_HERE: Final = 100
 
 
 def get_shown_order(call: Call) -> ShownOrder:
@@ -72,14 +75,21 @@ def _show_later(
     call: Call, order: Order, shape: Callable[[Call, ShownOrder], Any]
 ) -> Unfinished[Any]:
     is_large = order.image_count > MOST_SHOWN_AT_ONCE
-    needs = Needs.INTERPRETER if is_large else Needs.LITTLE
-    return Unfinished(lambda: shape(call, _plan_order(call, order.id)), needs=needs)
+    return Unfinished(
+        lambda: shape(call, _plan_order(call, order.id)),
+        needs=Needs.INTERPRETER if is_large else Needs.LITTLE,
+        large_order=order.id if order.image_count > MOST_SHOWN_HERE else None,
+    )
 
 
 def _plan_order(call: Call, order_id: int) -> ShownOrder:
-    database = call.services.database
-    with database.reading() as db:
-        return complete_order(call, *get_planned_order(call.work_in(db), database, order_id))
+    with call.services.database.reading() as db:
+        return get_changed_order(call, call.work_in(db), order_id)
+
+
+def get_changed_order(call: Call, work: Work, order_id: int) -> ShownOrder:
+    """Return an order that was just changed, planned again if it must be."""
+    return complete_order(call, *get_planned_order(work, call.services.database, order_id))
 
 
 def prepare_move(call: Call) -> ReadySubmission | None:

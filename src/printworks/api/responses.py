@@ -29,9 +29,13 @@ def render(
     tag: str | None = None,
 ) -> Response:
     """Write a response in the format that the client prefers."""
-    if choose_media_type(accept) is XML:
-        return Response(status, XML, to_xml(msgspec.to_builtins(shape)), headers, tag)
-    return Response(status, JSON, _encode(shape), headers, tag)
+    media_type = choose_media_type(accept)
+    return Response(status, media_type, write_body(media_type, shape), headers, tag)
+
+
+def write_body(media_type: str, shape: Any) -> bytes:
+    """Write a whole answer."""
+    return to_xml(msgspec.to_builtins(shape)) if media_type == XML else _encode(shape)
 
 
 def split_frame(media_type: str, frame: Any) -> tuple[bytes, bytes]:

@@ -14,8 +14,10 @@ from printworks.api.endpoints import (
     Call,
     FileAnswer,
     Marked,
+    Needs,
     Unfinished,
     WithStatus,
+    WrittenAnswer,
     number_in,
 )
 from printworks.api.idempotency import (
@@ -27,15 +29,13 @@ from printworks.api.idempotency import (
 )
 from printworks.api.kept_answers import MarkedAnswers
 from printworks.api.links import LinkMaker
-from printworks.api.long_lists import LongList, make_response
+from printworks.api.long_lists import LargeOrder, LongList, make_response
 from printworks.api.messages import Identity, Request, Response
 from printworks.api.refusals import answer_error
 from printworks.api.responses import render
 from printworks.api.routing import MatchedRequest
 from printworks.api.tags import Tags, tag_by_body
-from printworks.errors import (
-    ServiceError,
-)
+from printworks.errors import ServiceError
 from printworks.rules.keys import check_may_change
 from printworks.store.accounts.idempotency import KeyClaim
 from printworks.store.orders.marks import OrderOf, find_order_states
@@ -71,6 +71,11 @@ class Pending(NamedTuple):
     begun: StartedRequest
     # Its files stay open until then.
     body: object = None
+
+    def answered_with(self, answer: WrittenAnswer) -> "Pending":
+        """Return what is left to do after another process has written the answer."""
+        work = Unfinished(lambda: answer, needs=Needs.LITTLE)
+        return self._replace(begun=self.begun._replace(work=work))
 
 
 class _Read(NamedTuple):
@@ -207,6 +212,13 @@ class ApiService:
             if claim is not None and not is_refused:
                 store_response(db, claim, response, matched.request.path)
         return response, not is_refused
+
+    def find_large_order(self, pending: Pending) -> LargeOrder | None:
+        """Return what another process had better write, if there is such a thing."""
+        order_id = pending.begun.work.large_order
+        if order_id is None or pending.matched.endpoint.shape_one is None:
+            return None
+        return LargeOrder.of(pending.matched, order_id, now=self._clock())
 
     def drop(self, pending: Pending) -> None:
         """Drop a request that cannot be finished now, so that the client can send it again."""
@@ -367,6 +379,8 @@ class ApiService:
             case FileAnswer(media_type, name, content):
                 headers = (("Content-Disposition", f'attachment; filename="{name}"'),)
                 response = Response(200, media_type, content, headers)
+            case WrittenAnswer(media_type, body):
+                return Response(200, media_type, body)
             case LongList():
                 return make_response(family, endpoint, matched.request, result, self._clock())
             case Marked(shape, str(mark)):

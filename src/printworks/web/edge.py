@@ -295,10 +295,13 @@ class Edge:
 
     async def _finish(self, pending: Pending, sharer: Sharer) -> Response:
         """Finish a pending request in a pool of its own, unless it is as short as others."""
-        pool = self._pools[pending.begun.work.needs]
         try:
+            large = self._service.find_large_order(pending)
+            if large is not None and self._long.is_ready():
+                pending = pending.answered_with(await self._long.write_order(large))
+            pool = self._pools[pending.begun.work.needs]
             return await pool.run(partial(self._service.finish, pending), sharer)
-        except PoolFull:
+        except Exception:
             await asyncio.to_thread(self._service.drop, pending)
             raise
 

@@ -1,4 +1,4 @@
-"""Writes long lists in a process of their own, one piece at a time.
+"""Writes long lists in a process of their own, one piece at a time; and large orders.
 
 That process has the other cores and a low priority, so that those who ask for little do not wait
 for those who ask for much. It is started with the first long list. Lists of one merchant wait for
@@ -9,21 +9,22 @@ import asyncio
 import fcntl
 import multiprocessing
 import os
-from collections.abc import AsyncIterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 import structlog
 
 from printworks import log as logging
 from printworks.actions.services import Services
+from printworks.api.endpoints import WrittenAnswer
 from printworks.api.links import LinkMaker
-from printworks.api.long_lists import Piece, PieceWriter
+from printworks.api.long_lists import LargeOrder, Piece, PieceWriter
 from printworks.api.messages import LongBody, Response
 from printworks.api.refusals import answer_error
 from printworks.api.routing import MatchedRequest
@@ -35,6 +36,8 @@ from printworks.web.pool import PoolFull
 from printworks.web.receiving import Send
 
 log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
 
 # Long lists that are written for one merchant at the same time, and that may wait for those.
 LISTS_AT_ONCE: Final = 2
@@ -49,6 +52,7 @@ class LongAnswers:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._pool: ProcessPoolExecutor | None = None
+        self._started: Future[None] | None = None
         self._asking: dict[int, int] = {}
         self._turns: dict[int, asyncio.Semaphore] = {}
 
@@ -83,6 +87,16 @@ class LongAnswers:
             log.warning("a list was broken off", request_id=request_id, error=repr(error))
             raise
 
+    def is_ready(self) -> bool:
+        """Whether the process has started; whoever asks first starts it."""
+        self._open()
+        return self._started is not None and self._started.done()
+
+    async def write_order(self, large: LargeOrder) -> WrittenAnswer:
+        """Write an order; raise `PoolFull` if too much of the merchant is waiting."""
+        async with self._turn(large.merchant_id):
+            return WrittenAnswer(large.media_type, await self._run(_write_order, large))
+
     async def _write(self, body: LongBody) -> AsyncIterator[bytes]:
         """Yield a body piece by piece; the next one is not written before it is wanted."""
         async with self._turn(body.merchant_id):
@@ -110,13 +124,16 @@ class LongAnswers:
                 del self._asking[merchant_id], self._turns[merchant_id]
 
     async def _write_piece(self, piece: Piece) -> bytes:
+        return await self._run(_write, piece)
+
+    async def _run(self, write: Callable[[T], bytes], what: T) -> bytes:
         loop = asyncio.get_running_loop()
         try:
-            return await loop.run_in_executor(self._open(), _write, piece)
+            return await loop.run_in_executor(self._open(), write, what)
         except BrokenProcessPool:
             log.warning("the process that writes long lists died; starting another")
             self._pool = None
-        return await loop.run_in_executor(self._open(), _write, piece)
+        return await loop.run_in_executor(self._open(), write, what)
 
     def _open(self) -> ProcessPoolExecutor:
         if self._pool is None:
@@ -127,6 +144,7 @@ class LongAnswers:
                 initializer=_begin,
                 initargs=(self._settings,),
             )
+            self._started = self._pool.submit(_do_nothing)
         return self._pool
 
 
@@ -185,8 +203,19 @@ def _begin(settings: Settings) -> None:
     _child.append(_Child(writer, _Turns(settings.data / "long-lists.lock"), moment))
 
 
+def _do_nothing() -> None:
+    """Be done when the process has started."""
+
+
 def _write(piece: Piece) -> bytes:
     [(writer, turns, moment)] = _child
     moment.now = piece.now
     with turns:
         return writer.write(piece)
+
+
+def _write_order(large: LargeOrder) -> bytes:
+    [(writer, turns, moment)] = _child
+    moment.now = large.now
+    with turns:
+        return writer.write_order(large)

@@ -75,6 +75,7 @@ ENDPOINTS: Final = (
     PUT(
         "/Orders/{id}",
         orders.update_order,
+        shape_one=orders.shape_order,
         takes=UpdateOrder,
         shows=OrderOut,
         refuses=(BadInput, WrongState, NotFound),

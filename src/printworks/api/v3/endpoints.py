@@ -98,6 +98,7 @@ ENDPOINTS: Final = (
     PUT(
         "/orders/{id}",
         orders.update_order,
+        shape_one=orders.wrap_order,
         takes=UpdateOrder,
         shows=Envelope[OrderOut],
         refuses=(BadInput, WrongState, NotFound),

@@ -48,10 +48,10 @@ _MOVES: Final = Moves(lambda: Envelope(Nothing()), PaymentRequired.of, needs_rec
 def get_order(call: Call) -> Marked:
     """Get one order."""
     shown = get_shown_order(call)
-    return Marked(_show(call, shown), call.links.mark(mark_order(shown.order)))
+    return Marked(wrap_order(call, shown), call.links.mark(mark_order(shown.order)))
 
 
-def _show(call: Call, shown: ShownOrder) -> Envelope[OrderOut]:
+def wrap_order(call: Call, shown: ShownOrder) -> Envelope[OrderOut]:
     return Envelope(shape_order(call, shown))
 
 
@@ -96,7 +96,7 @@ def create_order(call: Call) -> Any:
     """Create an order."""
     new = read(CreateOrder, call.body).to_new_order()
     order = actions.create_order(call.work, new)
-    return show_order(call, order, _show)
+    return show_order(call, order, wrap_order)
 
 
 def update_order(call: Call) -> Any:
@@ -105,7 +105,7 @@ def update_order(call: Call) -> Any:
     check_change(order.status)
     changes = read(UpdateOrder, call.body).to_changes()
     changed = actions.change_order(call.work, order, changes)
-    return show_updated_order(call, changed, _show)
+    return show_updated_order(call, changed, wrap_order)
 
 
 def get_submission_status(call: Call) -> Marked:
