@@ -1,6 +1,7 @@
 """Long lists: each merchant has its share of the process that writes them."""
 
 import asyncio
+from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,26 @@ def test_too_many_lists_of_one_merchant_are_refused(tmp_path: Path) -> None:
             each.cancel()
 
     asyncio.run(story())
+
+
+def test_a_process_that_could_not_start_is_started_again_by_the_next(tmp_path: Path) -> None:
+    scribe = Scribe(tmp_path)
+    opened: list[Future[None]] = []
+
+    def open_pool() -> Any:
+        if scribe._pool is None:
+            scribe._pool = ProcessPoolExecutor()
+            scribe._started = Future()
+            opened.append(scribe._started)
+        return scribe._pool
+
+    scribe._open = open_pool  # type: ignore[method-assign]
+    assert not scribe.is_ready()
+    opened[0].set_exception(OSError("no database"))
+    assert not scribe.is_ready()
+    assert not scribe.is_ready()
+    opened[1].set_result(None)
+    assert scribe.is_ready()
 
 
 def test_a_client_that_does_not_read_is_left(tmp_path: Path) -> None:

@@ -90,7 +90,14 @@ class LongAnswers:
     def is_ready(self) -> bool:
         """Whether the process has started; whoever asks first starts it."""
         self._open()
-        return self._started is not None and self._started.done()
+        started = self._started
+        if started is None or not started.done():
+            return False
+        if started.exception() is not None:
+            # It could not start, for example because the database was away.
+            self._pool = None
+            return False
+        return True
 
     async def write_order(self, large: LargeOrder) -> WrittenAnswer:
         """Write an order; raise `PoolFull` if too much of the merchant is waiting."""
