@@ -42,6 +42,8 @@ def test_every_bar_is_within_the_drawing_and_as_high_as_its_figure(values: list[
     room = chart.lines[0].at - chart.lines[-1].at
     highest = max((bar.height for bar in chart.bars), default=0)
     assert highest == pytest.approx(room * max(values) / top, abs=0.2)
+    drawn = "".join(path for _, path in chart.paths)
+    assert drawn == "".join(bar.outline for bar in chart.bars)
 
 
 def test_series_stand_on_top_of_each_other_and_are_all_in_the_table() -> None:
@@ -56,6 +58,7 @@ def test_series_stand_on_top_of_each_other_and_are_all_in_the_table() -> None:
     assert upper.y + upper.height == pytest.approx(lower.y, abs=0.2)
     assert lower.height == pytest.approx(3 * upper.height, abs=0.5)
     assert (lower.look, upper.look) == ("", "bad")
+    assert dict(chart.paths) == {"": lower.outline, "bad": upper.outline}
     assert chart.columns == ("In time", "Late", "Hours")
     assert [row.cells for row in chart.rows] == [("3", "1", "12 hours")]
 

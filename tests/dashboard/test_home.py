@@ -223,7 +223,7 @@ class TestFigures:
         said = words_of(page)
         assert "Orders submitted 1 order" in said
         assert f"£{order.price / 100:.2f} before refunds" in said
-        assert page.body.count(b'<rect class="chart__bar"') == 2
+        assert page.body.count(b'<path class="chart__bar" d="M') == 2
 
     def test_a_page_that_looks_again_hears_when_nothing_is_new(
         self, alice: Window, database: Database

@@ -43,6 +43,11 @@ class Bar(msgspec.Struct, frozen=True):
     height: float
     look: Look
 
+    @property
+    def outline(self) -> str:
+        """The bar as part of a path."""
+        return f"M{self.x} {self.y}h{self.width}v{self.height}h-{self.width}z"
+
 
 class Mark(msgspec.Struct, frozen=True):
     """A line across, or a day below, with its label."""
@@ -81,6 +86,14 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     def is_empty(self) -> bool:
         """Whether all figures are zero."""
         return not self.bars
+
+    @property
+    def paths(self) -> tuple[tuple[Look, str], ...]:
+        """All bars of a style as one path: a page has hundreds of them."""
+        outlines: dict[Look, list[str]] = {}
+        for bar in self.bars:
+            outlines.setdefault(bar.look, []).append(bar.outline)
+        return tuple((look, "".join(parts)) for look, parts in outlines.items())
 
 
 class ChartOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -179,20 +179,25 @@ def _count_shipments(
     if not days:
         return []
     shipped, in_time = Counter[str](), Counter[str]()
-    day = _day_of(db, shipments.c.shipped_at)
-    are_of_days = _are_of(shipments.c.shipped_at, days)
-    alike = (day, shipments.c.service, shipments.c.latest_arrival)
-    query = select(*alike, func.count()).where(*are_of_days).group_by(*alike)
-    for found, service, promised, count in db.execute(query):
-        leaves = date.fromisoformat(found)
-        arrives = MONDAY_TO_FRIDAY.add(leaves, transit_days.get(service, 0)).isoformat()
-        shipped[found] += count
-        in_time[found] += count if arrives <= promised else 0
     # By day, the shipments by their production time in tenths of an hour.
     took: dict[str, Counter[int]] = defaultdict(Counter)
-    tenths = _tenths_of_hours_between(db, shipments.c.created_at, shipments.c.shipped_at)
-    times = select(day, tenths, func.count()).where(*are_of_days).group_by(day, tenths)
-    for found, time_taken, count in db.execute(times):
+    alike = (
+        _day_of(db, shipments.c.shipped_at),
+        shipments.c.service,
+        shipments.c.latest_arrival,
+        _tenths_of_hours_between(db, shipments.c.created_at, shipments.c.shipped_at),
+    )
+    are_of_days = _are_of(shipments.c.shipped_at, days)
+    arrivals: dict[tuple[str, str], str] = {}
+    query = select(*alike, func.count()).where(*are_of_days).group_by(*alike)
+    for found, service, promised, time_taken, count in db.execute(query):
+        arrives = arrivals.get((found, service))
+        if arrives is None:
+            leaves = date.fromisoformat(found)
+            arrives = MONDAY_TO_FRIDAY.add(leaves, transit_days.get(service, 0)).isoformat()
+            arrivals[found, service] = arrives
+        shipped[found] += count
+        in_time[found] += count if arrives <= promised else 0
         took[found][int(time_taken)] += count
     return [
         DayOfProduction(one, shipped[str(one)], in_time[str(one)], _find_median(took[str(one)]))
