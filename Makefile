@@ -135,14 +135,16 @@ lock: setup-bench ## Write requirements/*.txt; add UPGRADE=--upgrade for newer r
 # be installed, the tests say so or do without.
 .PHONY: .programs
 .programs:
-	@missing=""; \
-	command -v chromium >/dev/null || missing="chromium"; \
-	command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing="$$missing nginx-light"; \
-	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing $$missing ..."; \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-			apt-get install -qq -y --no-install-recommends $$missing >/dev/null || true; \
-	fi
+	@install() { \
+		echo "Installing $$1 ..."; \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$1 >/dev/null; \
+	}; \
+	has_browser() { command -v chromium-headless-shell >/dev/null; }; \
+	has_proxy() { command -v nginx >/dev/null || [ -x /usr/sbin/nginx ]; }; \
+	if has_browser && has_proxy || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then exit 0; fi; \
+	apt-get update -qq || true; \
+	has_browser || install chromium-headless-shell || command -v chromium >/dev/null || install chromium || true; \
+	has_proxy || install nginx-light || true
 
 .venv/.bench: .venv/.runtime requirements/bench.txt
 	@echo "Installing the packages for the benchmark ..."

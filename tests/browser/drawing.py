@@ -9,7 +9,7 @@ from typing import Any, Final
 import pyvips
 from playwright.sync_api import Browser, Page, Playwright
 
-from tests.browser.conftest import SIZES
+from tests.browser.conftest import SIZES, find_browser
 
 FOLDER: Final = Path("docs/pages")
 # No colour of a page is lost, and a picture is a third as large.
@@ -19,7 +19,7 @@ COLOURS: Final = 8
 def launch(playwright: Playwright) -> Browser:
     """Start the browser of this machine."""
     return playwright.chromium.launch(
-        executable_path="/usr/bin/chromium", args=["--disable-dev-shm-usage", "--no-sandbox"]
+        executable_path=find_browser(), args=["--disable-dev-shm-usage", "--no-sandbox"]
     )
 
 
