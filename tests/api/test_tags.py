@@ -5,7 +5,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from printworks.api.kept_answers import LARGEST_KEPT, MOST_KEPT, KeptAnswers
+from printworks.api.kept_answers import LARGEST_KEPT, MOST_BYTES_KEPT, MOST_KEPT, KeptAnswers
 from printworks.api.messages import Request, Response
 from printworks.api.tags import Tags
 from printworks.catalogue.opening import open_catalogue
@@ -96,6 +96,19 @@ def test_only_the_latest_and_small_answers_are_kept() -> None:
     assert kept.find(0) is None
     assert kept.find(1) is not None
     assert kept.find("large") is None
+
+
+def test_of_large_answers_fewer_are_kept() -> None:
+    kept, large = KeptAnswers(), Response(200, "", b"x" * LARGEST_KEPT)
+    most = MOST_BYTES_KEPT // LARGEST_KEPT
+    for number in [*range(most), most - 1]:
+        kept.keep(number, large)
+    assert kept.find(0) is not None
+
+    kept.keep("one more", large)
+
+    assert kept.find(0) is None
+    assert kept.find(1) is not None
 
 
 def test_a_plan_has_another_tag_when_its_dates_change(v3: Client, clock: MovableClock) -> None:

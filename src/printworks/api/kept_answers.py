@@ -11,8 +11,9 @@ from printworks.api.tags import Tags, find_known
 from printworks.store.orders.marks import OrderState
 from printworks.wire.links import Links
 
-# Together at most 16 MB in each process.
+# In each process.
 MOST_KEPT: Final = 2048
+MOST_BYTES_KEPT: Final = 8_000_000
 LARGEST_KEPT: Final = 8192
 
 
@@ -21,6 +22,7 @@ class KeptAnswers:
 
     def __init__(self) -> None:
         self._kept: dict[Hashable, Response] = {}
+        self._bytes = 0
         self._lock = threading.Lock()
 
     def find(self, asked: Hashable) -> Response | None:
@@ -31,10 +33,16 @@ class KeptAnswers:
         if len(response.body) > LARGEST_KEPT:
             return
         with self._lock:
-            self._kept.pop(asked, None)
+            self._drop(asked)
             self._kept[asked] = response
-            if len(self._kept) > MOST_KEPT:
-                del self._kept[next(iter(self._kept))]
+            self._bytes += len(response.body)
+            while len(self._kept) > MOST_KEPT or self._bytes > MOST_BYTES_KEPT:
+                self._drop(next(iter(self._kept)))
+
+    def _drop(self, asked: Hashable) -> None:
+        dropped = self._kept.pop(asked, None)
+        if dropped is not None:
+            self._bytes -= len(dropped.body)
 
 
 class MarkedAnswers:
