@@ -66,8 +66,10 @@ from tests.factories import a_system_work, a_work
 MANY: Final = 1_000_000
 # Orders created by the service itself, with images, shipments, events and ledger entries.
 WHOLE: Final = 300
-# Orders of this many days also have a shipment, a charge and a callback.
+# Orders of this many days also have a shipment, a charge and a callback. A small shop is as old, at
+# least: lists of days are as long as a large shop's.
 DAYS_WITH_MORE: Final = 60
+MINUTES_OF_A_DAY: Final = 24 * 60
 # The newest orders are not complete yet; of a small shop, half: its pages are as long as a large one's.
 MOST_UNDER_WAY: Final = 3_000
 REPEATS: Final = 15
@@ -95,7 +97,7 @@ DAY_OF: Final = {
 
 
 def fill(database: Database, count: int = MANY, whole: int = WHOLE, *, now: datetime) -> Merchant:
-    """Give one merchant this many orders, a minute apart, the last ones just now."""
+    """Give one merchant this many orders, the last ones just now: one every minute, or less often."""
     schema.migrate(database)
     with database.writing() as db:
         merchant = add_merchant(
@@ -103,7 +105,9 @@ def fill(database: Database, count: int = MANY, whole: int = WHOLE, *, now: date
         ).merchant
         set_billing(db, merchant.id, Billing.ACCOUNT)
         _name_people(db)
-        _add_orders(db, merchant.id, count, first=now - timedelta(minutes=count))
+        apart = max(1, DAYS_WITH_MORE * MINUTES_OF_A_DAY // count)
+        first = now - timedelta(minutes=apart * count)
+        _add_orders(db, merchant.id, count, first=first, apart=apart)
         _add_more(db, since=now - timedelta(days=DAYS_WITH_MORE))
         # Labs are paid by month.
         _add_business(db, paid_until=now - timedelta(days=30))
@@ -136,9 +140,11 @@ def _name_people(db: Connection) -> None:
     )
 
 
-def _add_orders(db: Connection, merchant_id: int, count: int, *, first: datetime) -> None:
+def _add_orders(
+    db: Connection, merchant_id: int, count: int, *, first: datetime, apart: int
+) -> None:
     kind = db.dialect.name
-    timestamp = MINUTES_AFTER[kind].format(n="n")
+    timestamp = MINUTES_AFTER[kind].format(n=f"(n * {apart})")
     # Most are complete; of the newest, some are submitted and one in five is still open.
     status = """CASE WHEN n % 50 = 7 THEN 'Cancelled' WHEN n <= :complete THEN 'Complete'
         WHEN n % 5 = 0 THEN 'NotYetSubmitted' ELSE 'Submitted' END"""
