@@ -33,7 +33,12 @@ from printworks.store.money.ledger import list_days, list_entries
 from printworks.store.orders.orders import Order
 from printworks.store.orders.shipments import list_shipments
 from printworks.store.tables import invoice_causes, lab_costs, orders
-from printworks.store.views.console.reports import ReportPeriod, list_totals, list_whole_report
+from printworks.store.views.console.reports import (
+    ReportPeriod,
+    add_up,
+    list_by_day,
+    list_whole_report,
+)
 from tests.actions.complaints import a_draft, complain, refund, reprint
 from tests.actions.test_ledger import CATALOGUE
 from tests.actions.test_taxes import sell
@@ -163,7 +168,7 @@ def test_a_month_agrees_to_the_last_unit(database: Database) -> None:
 
     with database.reading() as db:
         checked = verify_ledgers(db)
-        totals = {line.currency: line.figures for line in list_totals(db, PERIOD)}
+        totals = add_up(list_by_day(db, PERIOD))
         assert checked.faults == []
         assert checked.waiting == 0
         assert checked.invoices >= ORDERS

@@ -57,6 +57,7 @@ def add_strange_rows(database: Database) -> None:
                 day="2026-11-15",
                 orders=2**31 - 1,
                 revenue={"b": 1, "a": [None, True, {"z": "\u2028 \\"}], "": 1.5},
+                sales={},
                 shipped=0,
                 in_time=0,
                 median_hours=1 / 3,

@@ -24,8 +24,9 @@ from printworks.store.engine.rows import cut_page
 from printworks.store.views.console.reports import (
     ReportLine,
     ReportPeriod,
+    add_up,
+    list_by_day,
     list_report,
-    list_totals,
     list_whole_report,
     name_merchants,
 )
@@ -51,11 +52,13 @@ class ShownLine(msgspec.Struct, frozen=True):
 def show_reports(visit: ConsoleVisit) -> Response:
     """Show the figures of a period in one currency."""
     period, by = _read_period(visit), _read_by(visit)
-    totals = {line.currency: line.figures for line in list_totals(visit.db, period)}
+    days = list_by_day(visit.db, period)
+    totals = add_up(days)
     currencies = list(totals) or list(visit.services.catalogue.currencies)[:1]
     wanted = find_choice(Currency, visit.query.get("currency", ""))
     currency = wanted if wanted in totals else currencies[0]
-    lines, after = _list_lines(visit, by, period, currency)
+    of_currency = [line for line in days if line.currency is currency]
+    lines, after = _list_lines(visit, by, period, currency, of_currency)
     return visit.render(
         "console/reports.html",
         period=period,
@@ -65,7 +68,7 @@ def show_reports(visit: ConsoleVisit) -> Response:
         currencies=[(one.value, one.value) for one in currencies],
         total=totals.get(currency, _NOTHING),
         lines=lines,
-        charts=_list_charts(visit, period, currency),
+        charts=_list_charts(of_currency, period, currency),
         csv=f"/console/reports.csv?{visit.here().partition('?')[2]}",
         pages=visit.pages(after, by="after"),
     )
@@ -110,11 +113,18 @@ def _read_day(text: str) -> date | None:
 
 
 def _list_lines(
-    visit: ConsoleVisit, by: ReportBy, period: ReportPeriod, currency: Currency
+    visit: ConsoleVisit,
+    by: ReportBy,
+    period: ReportPeriod,
+    currency: Currency,
+    days: Sequence[ReportLine],
 ) -> tuple[list[ShownLine], str | None]:
     """Return a page of lines, and the key after which the next one begins."""
     after = visit.query.get("after", "").replace("\0", "") or None
-    found = list_report(visit.db, by, period, currency, after=after, limit=_ROWS + 1)
+    if by is ReportBy.DAY:
+        found = [line for line in days if after is None or line.key > after][: _ROWS + 1]
+    else:
+        found = list_report(visit.db, by, period, currency, after=after, limit=_ROWS + 1)
     shown, last = cut_page(found, _ROWS, lambda line: line.key)
     names = _name_lines(visit, by, shown)
     return [ShownLine(*names[line.key], line.figures) for line in shown], last
@@ -153,10 +163,10 @@ def _name_lines(
             return {key: (name_country(key) if key else "No country", "") for key in keys}
 
 
-def _list_charts(visit: ConsoleVisit, period: ReportPeriod, currency: Currency) -> list[Chart]:
+def _list_charts(
+    lines: Sequence[ReportLine], period: ReportPeriod, currency: Currency
+) -> list[Chart]:
     first = max(period.since, period.until - timedelta(days=_CHARTED - 1))
-    charted = ReportPeriod(first, period.until)
-    lines = list_report(visit.db, ReportBy.DAY, charted, currency, limit=_CHARTED)
     figures = {line.key: line.figures for line in lines}
     days = [first + timedelta(days=past) for past in range((period.until - first).days + 1)]
     of_days = [figures.get(str(day), _NOTHING) for day in days]

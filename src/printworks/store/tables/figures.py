@@ -14,6 +14,8 @@ daily_figures = Table(
     Column("orders", Integer, nullable=False),
     # By currency, in minor units.
     Column("revenue", Json, nullable=False),
+    # By currency, what a report shows of the day.
+    Column("sales", Json, nullable=False),
     Column("shipped", Integer, nullable=False),
     Column("in_time", Integer, nullable=False),
     # Null if nothing was shipped.

@@ -29,6 +29,7 @@ from printworks.store.engine.columns import spelled_out
 from printworks.store.engine.rows import columns_of
 from printworks.store.engine.upsert import insert_unless_there
 from printworks.store.tables import callback_attempts, daily_figures, ledger_days, shipments
+from printworks.store.views.console.reports import ReportPeriod, sum_days
 
 DAYS: Final = 30
 
@@ -136,12 +137,22 @@ def sum_days_over(db: Connection, *, transit_days: Mapping[str, int], now: datet
     charged = _sum_charges(db, days)
     made = _count_shipments(db, days, transit_days)
     tried = _count_attempts(db, days)
+    sold = _sum_sales(db, days)
     for figures in zip(charged, made, tried, strict=True):
         values = {
             name: value for one in figures for name, value in msgspec.structs.asdict(one).items()
         }
-        insert_unless_there(db, daily_figures, **{**values, "day": str(values["day"])})
+        day = str(values["day"])
+        insert_unless_there(db, daily_figures, **{**values, "day": day, "sales": sold[day]})
     return len(days)
+
+
+def _sum_sales(db: Connection, days: Sequence[date]) -> dict[str, dict[str, Any]]:
+    """Return what reports show of days, by day and currency."""
+    sold: dict[str, dict[str, Any]] = {str(day): {} for day in days}
+    for line in sum_days(db, [ReportPeriod(days[0], days[-1])]) if days else ():
+        sold[line.key][line.currency] = msgspec.to_builtins(line.figures)
+    return sold
 
 
 def _read_stored(db: Connection, kind: type[Day], shown: Sequence[date]) -> list[Day]:

@@ -596,7 +596,7 @@ table(
     "daily_figures",
     sa.Column("day", TEXT, primary_key=True),
     *required(INTEGER, "orders"),
-    *required(JSON, "revenue"),
+    *required(JSON, "revenue", "sales"),
     *required(INTEGER, "shipped", "in_time"),
     *optional(sa.Float(), "median_hours"),
     *required(INTEGER, "attempts", "delivered"),
