@@ -23,7 +23,7 @@ class WrittenHere(LongAnswers):
     def is_ready(self) -> bool:
         return True
 
-    async def _run(self, _write: Any, what: Any) -> bytes:
+    async def _run(self, _write: Any, what: Any) -> bytes | None:
         if not isinstance(what, LargeOrder):
             return await asyncio.to_thread(self._writer.write, what)
         self.orders_written += 1

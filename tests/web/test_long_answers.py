@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from printworks.api.messages import LongBody
+from printworks.errors import ServiceUnavailable
 from printworks.settings import Settings
 from printworks.web.long_answers import LISTS_AT_ONCE, LISTS_WAITING, LongAnswers
 from printworks.web.pool import PoolFull
@@ -79,6 +80,23 @@ def test_too_many_lists_of_one_merchant_are_refused(tmp_path: Path) -> None:
         assert await read(scribe, a_list(2, "other")) == b"[other]"
         for each in begun:
             each.cancel()
+
+    asyncio.run(story())
+
+
+def test_a_list_whose_process_dies_again_and_again_is_refused(tmp_path: Path) -> None:
+    class Dying(LongAnswers):
+        tries = 0
+
+        async def _run(self, *_: object) -> bytes | None:
+            self.tries += 1
+            return None
+
+    async def story() -> None:
+        scribe = Dying(Settings.load(tmp_path, {}))
+        with pytest.raises(ServiceUnavailable, match="Try again"):
+            await read(scribe, a_list(1, "a"))
+        assert scribe.tries == 2
 
     asyncio.run(story())
 

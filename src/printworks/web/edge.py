@@ -298,7 +298,8 @@ class Edge:
         try:
             large = self._service.find_large_order(pending)
             if large is not None and self._long.is_ready():
-                pending = pending.answered_with(await self._long.write_order(large))
+                written = await self._long.write_order(large)
+                pending = pending.answered_with(written) if written else pending
             pool = self._pools[pending.begun.work.needs]
             return await pool.run(partial(self._service.finish, pending), sharer)
         except Exception:

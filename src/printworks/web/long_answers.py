@@ -28,6 +28,7 @@ from printworks.api.long_lists import LargeOrder, Piece, PieceWriter
 from printworks.api.messages import LongBody, Response
 from printworks.api.refusals import answer_error
 from printworks.api.routing import MatchedRequest
+from printworks.errors import ServiceUnavailable
 from printworks.settings import Settings
 from printworks.starting import give_way
 from printworks.web.families import FAMILIES
@@ -99,10 +100,14 @@ class LongAnswers:
             return False
         return True
 
-    async def write_order(self, large: LargeOrder) -> WrittenAnswer:
-        """Write an order; raise `PoolFull` if too much of the merchant is waiting."""
+    async def write_order(self, large: LargeOrder) -> WrittenAnswer | None:
+        """Write an order; return None if the process dies meanwhile.
+
+        Raise `PoolFull` if too much of the merchant is waiting.
+        """
         async with self._turn(large.merchant_id):
-            return WrittenAnswer(large.media_type, await self._run(_write_order, large))
+            body = await self._run(_write_order, large)
+        return None if body is None else WrittenAnswer(large.media_type, body)
 
     async def _write(self, body: LongBody) -> AsyncIterator[bytes]:
         """Yield a body piece by piece; the next one is not written before it is wanted."""
@@ -131,16 +136,21 @@ class LongAnswers:
                 del self._asking[merchant_id], self._turns[merchant_id]
 
     async def _write_piece(self, piece: Piece) -> bytes:
-        return await self._run(_write, piece)
+        for _ in range(2):
+            written = await self._run(_write, piece)
+            if written is not None:
+                return written
+        raise ServiceUnavailable("The list cannot be written at the moment. Try again in a second.")
 
-    async def _run(self, write: Callable[[T], bytes], what: T) -> bytes:
+    async def _run(self, write: Callable[[T], bytes], what: T) -> bytes | None:
+        """Let the process write something; return None if it dies, and let the next start another."""
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._open(), write, what)
         except BrokenProcessPool:
-            log.warning("the process that writes long lists died; starting another")
+            log.warning("the process that writes long lists died")
             self._pool = None
-        return await loop.run_in_executor(self._open(), write, what)
+            return None
 
     def _open(self) -> ProcessPoolExecutor:
         if self._pool is None:
