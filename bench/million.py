@@ -70,7 +70,7 @@ WHOLE: Final = 300
 # least: lists of days are as long as a large shop's.
 DAYS_WITH_MORE: Final = 60
 MINUTES_OF_A_DAY: Final = 24 * 60
-# The newest orders are not complete yet; of a small shop, half: its pages are as long as a large one's.
+# The newest orders are not complete yet; of a small shop, a tenth: more than its pages show at once.
 MOST_UNDER_WAY: Final = 3_000
 REPEATS: Final = 15
 SYLLABLES: Final = ("ba", "do", "fen", "gra", "hol", "ker", "lin", "mar", "ros", "tal")
@@ -166,7 +166,7 @@ def _add_orders(
         """),
         {
             "count": count,
-            "complete": count - min(MOST_UNDER_WAY, count // 2),
+            "complete": count - min(MOST_UNDER_WAY, count // 10),
             "first": _write_timestamp(first, kind),
         },
     )
