@@ -2,6 +2,7 @@
 
 import asyncio
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,33 @@ def test_a_list_whose_process_dies_again_and_again_is_refused(tmp_path: Path) ->
         with pytest.raises(ServiceUnavailable, match="Try again"):
             await read(scribe, a_list(1, "a"))
         assert scribe.tries == 2
+
+    asyncio.run(story())
+
+
+def test_two_who_lose_a_process_start_one_other(tmp_path: Path) -> None:
+    class Pool:
+        """Runs nothing: whoever waits for it learns that it died."""
+
+        def __init__(self) -> None:
+            self.waiting: list[Future[bytes]] = []
+
+        def submit(self, *_: object) -> Future[bytes]:
+            self.waiting.append(Future())
+            return self.waiting[-1]
+
+    async def story() -> None:
+        scribe: Any = LongAnswers(Settings.load(tmp_path, {}))
+        scribe._pool = dead = Pool()
+        both = [asyncio.ensure_future(scribe._run(print, "a")) for _ in range(2)]
+        await asyncio.sleep(0)
+        dead.waiting[0].set_exception(BrokenProcessPool())
+        assert await both[0] is None
+        scribe._pool = other = Pool()
+        dead.waiting[1].set_exception(BrokenProcessPool())
+
+        assert await both[1] is None
+        assert scribe._pool is other
 
     asyncio.run(story())
 

@@ -1,8 +1,8 @@
 """Writes long lists in a process of their own, one piece at a time; and large orders.
 
 That process has the other cores and a low priority, so that those who ask for little do not wait
-for those who ask for much. It is started with the first long list. Lists of one merchant wait for
-each other, and the pieces of different merchants take turns.
+for those who ask for much. It is started with the first long list or large order. Those of one
+merchant wait for each other, and the pieces of different merchants take turns.
 """
 
 import asyncio
@@ -144,12 +144,14 @@ class LongAnswers:
 
     async def _run(self, write: Callable[[T], bytes], what: T) -> bytes | None:
         """Let the process write something; return None if it dies, and let the next start another."""
-        loop = asyncio.get_running_loop()
+        pool = self._open()
         try:
-            return await loop.run_in_executor(self._open(), write, what)
+            return await asyncio.get_running_loop().run_in_executor(pool, write, what)
         except BrokenProcessPool:
             log.warning("the process that writes long lists died")
-            self._pool = None
+            # Whoever waited for it too may have started another.
+            if self._pool is pool:
+                self._pool = None
             return None
 
     def _open(self) -> ProcessPoolExecutor:
