@@ -153,7 +153,7 @@ def _run_part(name: str, session: Session, limit: int) -> PartResult:
     """Measure a part; whatever goes wrong in it ends the part and nothing else."""
     began, load, lines, failure = time.monotonic(), os.getloadavg()[0], list[Line](), ""
     try:
-        with _limited_to(limit):
+        with _limited_to(limit + session.sizes.mixed_seconds):
             tools.prepare(name)
             # Lines before a failure are kept.
             lines.extend(PARTS[name].measure(session))

@@ -27,7 +27,9 @@ PRAGMAS: Final = (
     "journal_mode=WAL",
     "synchronous=FULL",
     "foreign_keys=ON",
-    "cache_size=-16384",
+    # For each connection of each process. The system keeps the file in memory once for all of them,
+    # and a connection forgets its pages whenever another one has written.
+    "cache_size=-2000",
     # What is erased is overwritten in the pages that are written anyway, not only unlinked.
     "secure_delete=FAST",
 )
