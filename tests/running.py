@@ -9,7 +9,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,8 +19,8 @@ from typing import Any, Final, Self
 
 from tests.commands import make_environment, run_here
 from tests.factories import KEY_FILE, NO_LIMITS
+from tests.programs import Program, start
 
-PROGRAM: Final = Path(sys.executable).with_name("printworks")
 HOST: Final = "127.0.0.1"
 SECONDS_TO_START: Final = 90
 SECONDS_TO_STOP: Final = 30
@@ -123,7 +122,7 @@ class Service:
 
     data: Path
     port: int
-    process: subprocess.Popen[bytes]
+    process: Program | subprocess.Popen[bytes]
     log: Path
     settings: Mapping[str, str] = field(repr=False)
 
@@ -221,14 +220,7 @@ def _start(data: Path, port: int, settings: Mapping[str, str]) -> Service:
         data.mkdir(mode=0o700, exist_ok=True)
         shutil.copy(KEY_FILE, data)
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            [PROGRAM, "serve", "--data", data],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=make_environment(settings),
-            start_new_session=True,
-        )
+        process = start("serve", "--data", data, env=make_environment(settings), output=output)
     return Service(data, port, process, log, settings)
 
 

@@ -17,7 +17,8 @@ from printworks.redaction import MASK, RedactedStream, hide_secrets, redact, red
 from printworks.settings import SETTINGS, Settings
 from tests.cli.program import run
 from tests.commands import make_environment
-from tests.running import PROGRAM, find_free_port
+from tests.programs import start
+from tests.running import find_free_port
 from tests.worker.hosts import wait_until
 
 # What a secret has to look like to be taken; whatever is not named here can be any text.
@@ -201,12 +202,7 @@ def test_a_service_whose_files_and_bank_are_away_says_no_secret(tmp_path: Path) 
     data = tmp_path / "data"
     log = tmp_path / "log"
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            [PROGRAM, "serve", "--data", data],
-            stdout=output,
-            stderr=output,
-            env={**make_environment(settings), "PYTHONFAULTHANDLER": "1"},
-        )
+        process = start("serve", "--data", data, env=make_environment(settings), output=output)
     try:
         # Its web process answers, and its worker has done what it does at first.
         wait_until(lambda: all(word in log.read_text() for word in AT_WORK))

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from tests.commands import Ended, make_environment, run_here
-from tests.running import PROGRAM, Service, find_free_port
+from tests.programs import PROGRAM
+from tests.running import Service, find_free_port
 from tests.worker.hosts import wait_until
 
 # These fork, listen, wait for signals and set up the logs of their process.

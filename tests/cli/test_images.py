@@ -24,7 +24,7 @@ from tests.imaging.pictures import (
     read,
     written,
 )
-from tests.running import PROGRAM
+from tests.programs import PROGRAM
 
 # 4 x 6 inches, for which 600 x 900 pixels are recommended.
 SKU: Final = "GLOBAL-PHO-4X6-PRO"

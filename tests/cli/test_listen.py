@@ -3,7 +3,6 @@
 import json
 import re
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from tests.api.conftest import an_order
 from tests.cli.program import run, started
 from tests.cli.receivers import Receiver
 from tests.commands import run_here
-from tests.running import PROGRAM, Merchant, Service
+from tests.programs import Program, start
+from tests.running import Merchant, Service
 from tests.worker.hosts import wait_until
 
 pytestmark = pytest.mark.slow
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 class Listening:
     """A `printworks listen` that runs."""
 
-    process: subprocess.Popen[bytes]
+    process: Program
     out: Path
     err: Path
 
@@ -53,12 +53,11 @@ def listening(
     """Run `printworks listen` until the block ends, and end it as people do."""
     out, err = folder / "listen.out", folder / "listen.err"
     with out.open("wb") as said, err.open("wb") as complained:
-        process = subprocess.Popen(
-            [PROGRAM, "listen", *words, "--data", service.data],
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=complained,
+        process = start(
+            *("listen", *words, "--data", service.data),
             env={**service.settings, **(environ or {})},
+            output=said,
+            errors=complained,
         )
     listener = Listening(process, out, err)
     try:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.program import run, run_process
 from tests.commands import make_environment
-from tests.running import PROGRAM
+from tests.programs import PROGRAM
 
 
 @pytest.mark.parametrize(

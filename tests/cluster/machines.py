@@ -2,6 +2,7 @@
 
 import http.client
 import shutil
+import socket
 import ssl
 import subprocess
 import time
@@ -15,7 +16,8 @@ from printworks.settings import Settings
 from printworks.web.tls import prepare_tls
 from tests.commands import make_environment
 from tests.factories import KEY_FILE
-from tests.running import HOST, PROGRAM, Client, Merchant, find_free_port
+from tests.programs import start
+from tests.running import HOST, Client, Merchant, find_free_port
 from tests.scale import IS_FULL
 
 SECONDS_TO_START: Final = 60
@@ -79,13 +81,8 @@ class Machine:
         self._log.touch()
         said = self._log.stat().st_size
         with self._log.open("ab") as output:
-            self.process = subprocess.Popen(
-                [PROGRAM, self.role, "--data", self._folder],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env=make_environment(self._settings),
-            )
+            environment = make_environment(self._settings)
+            self.process = start(self.role, "--data", self._folder, env=environment, output=output)
         deadline = time.monotonic() + SECONDS_TO_START
         while not (self._answers() if self.role == "web" else self._has_begun(said)):
             ended = self.process.poll()
@@ -108,6 +105,9 @@ class Machine:
         """End it without a warning."""
         self.process.kill()
         self.process.wait()
+        # Those that it has forked notice it, and end as well.
+        while self._is_listened_on():
+            time.sleep(0.02)
 
     def explain(self) -> str:
         """Return the end of what it said."""
@@ -116,6 +116,10 @@ class Machine:
     @property
     def _log(self) -> Path:
         return self._folder.with_name(f"{self._folder.name}.log")
+
+    def _is_listened_on(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex((HOST, self.port)) == 0
 
     def _answers(self) -> bool:
         return answers(Client(self.port, None, {}))

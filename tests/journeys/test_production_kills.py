@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -25,7 +24,7 @@ from printworks.store.orders.events import list_events
 from printworks.store.tables import jobs, orders, shipments
 from tests.clocks import MovableClock
 from tests.factories import a_merchant, a_work
-from tests.running import PROGRAM
+from tests.programs import start
 from tests.scale import IS_FULL, scaled
 from tests.worker.hosts import holds
 from tests.worker.shops import MAGNET, Shop, a_jpeg, open_shop
@@ -52,16 +51,9 @@ class Worker:
             "PRINTWORKS_WORKER_LEASE": "4s",
             # The jobs are counted.
             "PRINTWORKS_MOCKUPS": "false",
-            "PYTHONFAULTHANDLER": "1",
         }
         with self._log.open("wb") as output:
-            self._process = subprocess.Popen(
-                [PROGRAM, "work", "--data", data],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env=environ,
-            )
+            self._process = start("work", "--data", data, env=environ, output=output)
 
     @property
     def is_at_work(self) -> bool:

@@ -27,7 +27,7 @@ from printworks.store.orders.orders import get_order_to_change
 from printworks.store.tables import jobs
 from printworks.worker.fetching import MOST_CRASHES
 from printworks.worker.resources import ABANDONED, OUTAGE_WAIT
-from tests.running import PROGRAM
+from tests.programs import start
 from tests.worker import deadly
 from tests.worker.conftest import OpenShop
 from tests.worker.deadly import CRASHES, CRASHES_IN_PRINT, HANGS_ONCE, MARK
@@ -305,15 +305,14 @@ def doomed_worker(shop: Shop) -> Iterator[None]:
         "PATH": os.environ["PATH"],
         "PRINTWORKS_DATABASE_URL": shop.settings.database_url,
     }
-    with subprocess.Popen(
-        [PROGRAM, "work", "--data", shop.settings.data],
-        stderr=subprocess.DEVNULL,
-        env=environment,
-    ) as process:
-        try:
-            yield
-        finally:
-            process.kill()
+    data = shop.settings.data
+    with data.with_name(f"{data.name}.log").open("ab") as output:
+        process = start("work", "--data", data, env=environment, output=output)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
 
 
 def assert_fine_after_the_lease(shop: Shop, image: int) -> None:

@@ -12,7 +12,7 @@ import pytest
 from printworks.rules.jobs import HOURLY
 from printworks.store.engine.database import Database
 from printworks.worker.sweeps import SWEEPS
-from tests.running import PROGRAM
+from tests.programs import PROGRAM
 from tests.worker.queues import list_states
 
 
