@@ -24,6 +24,7 @@ from tests.compiled_statements import share_compiled_statements
 from tests.factories import KEY_FILE, NOON, VAULT
 from tests.order import put_slow_first
 from tests.scale import IS_FULL, IS_QUICK
+from tests.scratch import use_memory
 from tests.statements import Places, find_untried, watch_statements, write_places
 
 BACKENDS: Final = ("sqlite", "postgresql")
@@ -53,6 +54,7 @@ _places = pytest.StashKey[list[tuple[str, str]]]()
 
 def pytest_configure(config: pytest.Config) -> None:
     """Agree on one folder for the server, whichever process will need it first; log plainly."""
+    use_memory()
     share_compiled_statements()
     # No deadline: how long an example takes says more about the machine than about the code.
     # No chance: the same commit passes twice, and what is new is found by the full run.

@@ -80,8 +80,9 @@ class Lifeline:
     """Held by the process that runs pytest; letting it go ends the server."""
 
     def __init__(self) -> None:
-        # Not below TMPDIR: the path of a unix socket must be short.
-        self.folder = Path(tempfile.mkdtemp(prefix="printworks-", dir="/tmp"))
+        # Not in a folder that somebody has chosen: the path of a unix socket must be short.
+        place = "/dev/shm" if tempfile.gettempdir() == "/dev/shm" else "/tmp"
+        self.folder = Path(tempfile.mkdtemp(prefix="printworks-", dir=place))
         os.mkfifo(self.folder / "lifeline")
         self._pipe = os.open(self.folder / "lifeline", os.O_RDWR | os.O_CLOEXEC)
 
