@@ -77,6 +77,21 @@ print("rich" in sys.modules)
     assert said.stdout.splitlines()[-1] == "False"
 
 
+def test_a_database_is_migrated_without_what_colours_errors(tmp_path: Path) -> None:
+    program = """
+import sys
+from printworks.store.engine.database import Database
+from printworks.store.tables import schema
+database = Database(f"sqlite:///{sys.argv[1]}/printworks.db")
+schema.migrate(database)
+print(schema.find_revision(database) == schema.LATEST, "pygments" in sys.modules)
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.split() == ["True", "False"]
+
+
 def test_a_process_that_gives_way_does_so_for_all_sessions() -> None:
     program = """
 import os
