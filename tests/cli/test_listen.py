@@ -54,7 +54,10 @@ def listening(
     out, err = folder / "listen.out", folder / "listen.err"
     with out.open("wb") as said, err.open("wb") as complained:
         process = start(
-            *("listen", *words, "--data", service.data),
+            "listen",
+            *words,
+            "--data",
+            service.data,
             env={**service.settings, **(environ or {})},
             output=said,
             errors=complained,
