@@ -173,7 +173,7 @@ async def _put_before(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator
         yield piece
 
 
-class _Moment:
+class _PieceClock:
     """A clock that tells when the list was asked for."""
 
     def __init__(self) -> None:
@@ -201,7 +201,7 @@ class _Child(NamedTuple):
 
     writer: PieceWriter
     turns: _Turns
-    moment: _Moment
+    clock: _PieceClock
 
 
 _child: Final[list[_Child]] = []
@@ -214,12 +214,12 @@ def _begin(settings: Settings) -> None:
     if hasattr(os, "sched_setaffinity"):
         # The web process may be bound to one core.
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    moment = _Moment()
-    services = Services(settings, moment, connections=1)
+    clock = _PieceClock()
+    services = Services(settings, clock, connections=1)
     # Before the only connection is taken by a piece, whose prices have to be found.
     services.follow_catalogue()
     writer = PieceWriter(services, LinkMaker(services), FAMILIES)
-    _child.append(_Child(writer, _Turns(settings.data / "long-lists.lock"), moment))
+    _child.append(_Child(writer, _Turns(settings.data / "long-lists.lock"), clock))
 
 
 def _do_nothing() -> None:
@@ -227,14 +227,14 @@ def _do_nothing() -> None:
 
 
 def _write(piece: Piece) -> bytes:
-    [(writer, turns, moment)] = _child
-    moment.now = piece.now
+    [(writer, turns, clock)] = _child
+    clock.now = piece.now
     with turns:
         return writer.write(piece)
 
 
 def _write_order(large: LargeOrder) -> bytes:
-    [(writer, turns, moment)] = _child
-    moment.now = large.now
+    [(writer, turns, clock)] = _child
+    clock.now = large.now
     with turns:
         return writer.write_order(large)

@@ -444,9 +444,12 @@ class TestFiltering:
             ("merchantOrderId=%00", "`merchantOrderId` contains a control character."),
             (
                 "createdFrom=yesterday",
-                "`createdFrom` must be a moment such as 2026-11-15T12:00:00.",
+                "`createdFrom` must be a timestamp such as 2026-11-15T12:00:00.",
             ),
-            ("createdTo=2026-02-30", "`createdTo` must be a moment such as 2026-11-15T12:00:00."),
+            (
+                "createdTo=2026-02-30",
+                "`createdTo` must be a timestamp such as 2026-11-15T12:00:00.",
+            ),
             ("createdFrom=2026-11-17&createdTo=2026-11-16", "`createdFrom` must not be after "),
         ],
     )
