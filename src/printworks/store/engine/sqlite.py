@@ -29,7 +29,7 @@ PRAGMAS: Final = (
     "foreign_keys=ON",
     # For each connection of each process. The system keeps the file in memory once for all of them,
     # and a connection forgets its pages whenever another one has written.
-    "cache_size=-2000",
+    "cache_size=-1000",
     # What is erased is overwritten in the pages that are written anyway, not only unlinked.
     "secure_delete=FAST",
 )
