@@ -136,6 +136,8 @@ def _run_parts(
 ) -> Iterator[tuple[str, str, PartResult]]:
     certificate = make_certificate(work)
     limit = SECONDS_OF_A_QUICK_PART if options.quick else SECONDS_OF_A_PART
+    # However long the mixed load is wanted.
+    limit += sizes.mixed_seconds
     with LazyPostgresql() as open_postgresql:
         for name in (each for each in PARTS if each in options.only):
             for database in PARTS[name].databases:
@@ -153,7 +155,7 @@ def _run_part(name: str, session: Session, limit: int) -> PartResult:
     """Measure a part; whatever goes wrong in it ends the part and nothing else."""
     began, load, lines, failure = time.monotonic(), os.getloadavg()[0], list[Line](), ""
     try:
-        with _limited_to(limit + session.sizes.mixed_seconds):
+        with _limited_to(limit):
             tools.prepare(name)
             # Lines before a failure are kept.
             lines.extend(PARTS[name].measure(session))
