@@ -15,6 +15,7 @@ from printworks.rules.ledger import EntryKind
 from printworks.store.engine.database import Database
 from printworks.store.tables import ledger_entries
 from tests.running import Client, Merchant, Service
+from tests.worker.hosts import wait_until
 
 # Who orders at the same time.
 CLIENTS: Final = 12
@@ -56,6 +57,7 @@ class OrderStream:
     @contextmanager
     def flowing(self) -> Iterator[None]:
         """Order during the block; afterwards, everything that was begun is done."""
+        self._wait_until_it_is_sold()
         self._began = time.monotonic()
         with ThreadPoolExecutor(CLIENTS) as threads:
             pacing = threading.Thread(target=self._pace, args=(threads,))
@@ -92,6 +94,13 @@ class OrderStream:
             f"{median(took):.0f} ms in the middle, {quantiles(took, n=20)[-1]:.0f} ms at the 95th percentile, "
             f"{max(took):.0f} ms at most"
         )
+
+    def _wait_until_it_is_sold(self) -> None:
+        """Wait until the web process has found the catalogue that was published just now."""
+        client = self._find_client()
+        path = f"/v3.0/catalogue/service%20direct/destination/{ADDRESS['countryCode']}/prices"
+        asked = {"skus": [self.image["sku"]]}
+        wait_until(lambda: client.post(path, asked).json()["prices"])
 
     def _pace(self, threads: ThreadPoolExecutor) -> None:
         begun: list[Future[None]] = []

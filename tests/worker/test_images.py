@@ -4,6 +4,7 @@ import hashlib
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 import pyvips
 from sqlalchemy import update
@@ -18,6 +19,7 @@ from printworks.rules.images import DOWNLOAD_WAITS, ImageStatus
 from printworks.rules.jobs import POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.sizing import Pixels
+from printworks.store.catalogue.watch import CatalogueWatch
 from printworks.store.images.images import Image
 from printworks.store.images.pictures import proof_key, purge_pictures
 from printworks.store.orders.orders import Order
@@ -320,6 +322,19 @@ class TestServersThatMisbehave:
         assert POLICIES[JobKind.FETCH_IMAGE].in_flight == 8
         assert shop.host.most_at_once == 9
         assert {job.state for job in shop.jobs(JobKind.FETCH_IMAGE)} == {"done"}
+
+
+def test_a_product_of_a_catalogue_that_was_published_just_now_is_not_rejected(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [image] = shop.add_images(shop.add_order(), shop.host.at("/cat.jpg", holds(A_PICTURE)))
+    # What a worker knows until it looks again.
+    older = msgspec.structs.replace(shop.resources.catalogue, products=(), _by_sku={})
+    monkeypatch.setattr(CatalogueWatch, "current", older)
+
+    shop.drain()
+
+    assert shop.image(image).status is _S.OK
 
 
 class TestTheSameContent:

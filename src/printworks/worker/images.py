@@ -120,7 +120,12 @@ async def fetch_image(context: Context, job: Job) -> None:
 
 async def _fetch(task: ImageTask, url: str) -> None:
     context, image = task.context, task.image
-    product = context.resources.catalogue.find_product(image.sku)
+    resources = context.resources
+    product = resources.catalogue.find_product(image.sku)
+    if product is None:
+        # Whoever took the order may know a catalogue that was published a second ago.
+        newest = await context.in_thread(resources.services.catalogue_watch.look)
+        product = newest.find_product(image.sku)
     if product is None:
         await context.in_thread(record_failure, task, NOT_SOLD)
         return
