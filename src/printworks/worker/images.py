@@ -120,12 +120,7 @@ async def fetch_image(context: Context, job: Job) -> None:
 
 async def _fetch(task: ImageTask, url: str) -> None:
     context, image = task.context, task.image
-    resources = context.resources
-    product = resources.catalogue.find_product(image.sku)
-    if product is None:
-        # Whoever took the order may know a catalogue that was published a second ago.
-        newest = await context.in_thread(resources.services.catalogue_watch.look)
-        product = newest.find_product(image.sku)
+    product = await context.in_thread(context.resources.find_product, image.sku)
     if product is None:
         await context.in_thread(record_failure, task, NOT_SOLD)
         return

@@ -48,7 +48,7 @@ async def render_image(context: Context, job: Job) -> None:
             # An interrupted attempt may have stored a print file that nobody wants any more.
             await context.in_cpu_pool(context.resources.files.delete, print_key(image.id))
             raise PermanentFailure("The original has been removed.")
-        product = context.resources.catalogue.find_product(image.sku)
+        product = await context.in_thread(context.resources.find_product, image.sku)
         if product is None:
             await context.in_thread(record_failure, task, NOT_SOLD)
             return

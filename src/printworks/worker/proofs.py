@@ -62,11 +62,13 @@ def _find_stale(context: Context, job: Job) -> _Order | None:
         image = find_image(db, job.args["image"])
         if image is None or image.status is not ImageStatus.OK or image.has_proofs:
             return None
-        product = context.resources.catalogue.find_product(image.sku)
-        # Without a picture they have been removed on purpose; without a product nobody can order.
-        if image.picture_id is None or image.width is None or product is None:
+        if image.picture_id is None or image.width is None:
+            # They have been removed on purpose.
             return None
-        return _Order(image, get_picture(db, image.picture_id), product)
+        picture = get_picture(db, image.picture_id)
+    product = context.resources.find_product(image.sku)
+    # Without a product nobody can order.
+    return None if product is None else _Order(image, picture, product)
 
 
 def _render(resources: Resources, stale: _Order, folder: Path) -> str | None:

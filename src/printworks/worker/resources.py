@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 from printworks.actions.images.pictures import RenderingUnavailable, render_reliably
 from printworks.actions.services import Services
 from printworks.catalogue.labs import Lab
+from printworks.catalogue.products import Product
 from printworks.catalogue.snapshot import Catalogue
 from printworks.files.errors import FilesUnavailable
 from printworks.files.store import Files
@@ -111,6 +112,14 @@ class Resources:
     @property
     def catalogue(self) -> Catalogue:
         return self.services.catalogue
+
+    def find_product(self, sku: str) -> Product | None:
+        """Return a product; None if nobody sells it any more.
+
+        Whoever took the order may know a catalogue that was published a second ago.
+        """
+        known = self.catalogue.find_product(sku)
+        return known or self.services.catalogue_watch.look().find_product(sku)
 
     @property
     def gateway(self) -> Gateway:
