@@ -17,6 +17,7 @@ from printworks.dashboard.auth.passwords import MOST_WAITING, TooManySignIns
 from printworks.rules.people import Realm
 from printworks.rules.sign_in import OF_A_NETWORK
 from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.tries import find_tries
 from printworks.store.engine.database import Database
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
@@ -84,24 +85,31 @@ def test_five_hundred_tries_tell_nothing_about_who_exists(
 
 
 @pytest.mark.both_databases
-def test_of_sixty_at_once_five_are_compared_and_at_most_twenty_are_let_through(
-    server: Server, alice: Window
+def test_of_sixty_at_once_five_are_compared_and_twenty_are_let_through(
+    server: Server, alice: Window, database: Database
 ) -> None:
     windows = [Window(Client(server, "", {})) for _ in range(60)]
     tokens = [find_token(window.open("/sign-in")) for window in windows]
 
     def attempt(window: Window, token: str) -> str:
         fields = {"form_token": token, "email": email_of(alice), "password": WRONG}
-        return words_of(window.send("/sign-in", fields))
+        # Whoever finds no place in the line comes back, as the page says.
+        while "One moment" in (told := words_of(window.send("/sign-in", fields))):
+            pass
+        return told
 
     with ThreadPoolExecutor(60) as threads:
         said = list(threads.map(attempt, windows, tokens))
 
-    kinds = ["Wrong e-mail address", "Too many wrong passwords", "Too many requests", "One moment"]
+    kinds = ["Wrong e-mail address", "Too many wrong passwords", "Too many requests"]
     counted = Counter(next(kind for kind in kinds if kind in text) for text in said)
+    with database.reading() as db:
+        let_through = find_tries(db, "network 127.0.0.1")
+    assert let_through is not None
+    assert let_through.number == OF_A_NETWORK.together == 20
+    # Who lost a place between the count and the comparison had to come back, and was too late.
+    assert counted["Too many requests"] >= 40
     assert counted["Wrong e-mail address"] == 5
-    # Whoever finds no place in the line has to come back, counted or not.
-    assert counted["Too many requests"] + counted["One moment"] >= 40
 
 
 class TestAnotherWayIn:
