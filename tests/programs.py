@@ -3,7 +3,8 @@
 Importing all of it keeps a processor busy for more than a second, and the tests start hundreds of
 services and workers. So each process of the tests has another that has imported it once: every
 program is a fork of that one, and runs the same file as a shell would. That this file starts by
-itself, too, is proved in `tests/cli`.
+itself, too, is proved in `tests/cli`. `multiprocessing` could fork as well, but the program uses it
+for its own processes, and has to find itself at their head.
 """
 
 import atexit
@@ -45,21 +46,21 @@ class Program:
 
     def __init__(self, told: int) -> None:
         self._told = os.fdopen(told, "rb", buffering=0)
-        self.pid = int(self._read())
+        self.pid = self._read()
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
         """Return its exit code; nothing while it runs."""
-        if self.returncode is None and select.select([self._told], [], [], 0)[0]:
+        if self.returncode is None and self._has_ended(0):
             self.wait()
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait until it has ended, and return its exit code: a negative one is a signal's."""
         if self.returncode is None:
-            if not select.select([self._told], [], [], timeout)[0]:
+            if not self._has_ended(timeout):
                 raise subprocess.TimeoutExpired([PROGRAM], timeout or 0)
-            self.returncode = int(self._read())
+            self.returncode = self._read()
             self._told.close()
         return self.returncode
 
@@ -76,8 +77,16 @@ class Program:
         """End it without a warning."""
         self.send_signal(signal.SIGKILL)
 
-    def _read(self) -> bytes:
-        return self._told.readline()
+    def _has_ended(self, within: float | None) -> bool:
+        # Not `select`, which knows no more than a thousand files.
+        waiting = select.poll()
+        waiting.register(self._told, select.POLLIN)
+        return bool(waiting.poll(None if within is None else within * 1000))
+
+    def _read(self) -> int:
+        told = self._told.readline()
+        assert told, "The process that starts programs has ended."
+        return int(told)
 
 
 def start(

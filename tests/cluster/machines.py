@@ -19,6 +19,7 @@ from tests.factories import KEY_FILE
 from tests.programs import start
 from tests.running import HOST, Client, Merchant, find_free_port
 from tests.scale import IS_FULL
+from tests.worker.hosts import wait_until
 
 SECONDS_TO_START: Final = 60
 SECONDS_TO_STOP: Final = 60
@@ -106,8 +107,7 @@ class Machine:
         self.process.kill()
         self.process.wait()
         # Those that it has forked notice it, and end as well.
-        while self._is_listened_on():
-            time.sleep(0.02)
+        wait_until(lambda: not self._is_listened_on())
 
     def explain(self) -> str:
         """Return the end of what it said."""

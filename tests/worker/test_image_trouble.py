@@ -305,9 +305,8 @@ def doomed_worker(shop: Shop) -> Iterator[None]:
         "PATH": os.environ["PATH"],
         "PRINTWORKS_DATABASE_URL": shop.settings.database_url,
     }
-    data = shop.settings.data
-    with data.with_name(f"{data.name}.log").open("ab") as output:
-        process = start("work", "--data", data, env=environment, output=output)
+    with Path(os.devnull).open("wb") as nowhere:
+        process = start("work", "--data", shop.settings.data, env=environment, output=nowhere)
     try:
         yield
     finally:
