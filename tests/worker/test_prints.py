@@ -17,6 +17,7 @@ from printworks.rules.jobs import POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.reasons import write_reasons
 from printworks.rules.sizing import Box, CropPosition
+from printworks.store.catalogue.watch import CatalogueWatch
 from printworks.store.images.images import Image
 from printworks.store.images.pictures import print_key, proof_key
 from printworks.store.orders.orders import Order
@@ -48,6 +49,22 @@ def test_before_submission_nothing_is_drawn_for_print(shop: Shop) -> None:
 
     assert shop.image(image).manifest is None
     assert shop.list_files("prints") == []
+
+
+def test_a_product_of_a_catalogue_that_was_published_just_now_is_drawn(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = shop.add_order()
+    [image] = shop.add_images(order, shop.host.at("/cat.jpg", holds(A_PICTURE)))
+    shop.drain()
+    shop.submit(order)
+    older = msgspec.structs.replace(shop.resources.catalogue, products=(), _by_sku={})
+    monkeypatch.setattr(CatalogueWatch, "current", older)
+
+    shop.drain()
+
+    assert shop.image(image).status is ImageStatus.OK
+    assert shop.image(image).manifest is not None
 
 
 def test_an_image_that_is_there_is_drawn_when_its_order_is_submitted(shop: Shop) -> None:
