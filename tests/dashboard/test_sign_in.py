@@ -1,5 +1,8 @@
 """Sign up, sign in, accept an invitation, sign out."""
 
+from collections.abc import Iterator
+from contextlib import closing
+
 import msgspec
 import pytest
 
@@ -266,13 +269,16 @@ class TestInvitations:
 
 class TestLive:
     @pytest.fixture
-    def live(self, sqlite_database: Database, settings: Settings, clock: MovableClock) -> Window:
+    def live(
+        self, sqlite_database: Database, settings: Settings, clock: MovableClock
+    ) -> Iterator[Window]:
         """Somebody before a service that prints and charges."""
         url = sqlite_database.url.render_as_string(hide_password=False)
         changed = msgspec.structs.replace(
             settings, database_url=url, environment="live", payments="account"
         )
-        return Window(Client(Server(build_app(changed, clock)), "", {}))
+        with closing(Server(build_app(changed, clock))) as server:
+            yield Window(Client(server, "", {}))
 
     def test_nobody_signs_up_without_an_invitation(
         self, live: Window, sqlite_database: Database
