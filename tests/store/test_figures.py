@@ -5,14 +5,14 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, delete, text
+from sqlalchemy import Connection, delete, select, text
 
 from printworks.rules.events import CallbackState
 from printworks.rules.ledger import EntryKind
 from printworks.rules.production import LabState
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
-from printworks.store.tables import callback_attempts
+from printworks.store.tables import callback_attempts, daily_figures, hourly_figures
 from printworks.store.views.console.figures import (
     DayOfCallbacks,
     DayOfOrders,
@@ -61,9 +61,9 @@ class TestDays:
         self, database: Database, merchant: Merchant
     ) -> None:
         last = MIDNIGHT + DAY - timedelta(microseconds=1)
-        moments = [MIDNIGHT - DAY - timedelta(microseconds=1), MIDNIGHT - DAY, last, last]
+        timestamps = [MIDNIGHT - DAY - timedelta(microseconds=1), MIDNIGHT - DAY, last, last]
         with database.writing() as db:
-            for timestamp in [*moments, MIDNIGHT + DAY]:
+            for timestamp in [*timestamps, MIDNIGHT + DAY]:
                 rows.add_charge(db, merchant, 100, at=timestamp)
 
         with database.reading() as db:
@@ -202,52 +202,53 @@ class TestCallbacks:
         assert found == [DayOfCallbacks(TODAY - DAY, 1, 0), DayOfCallbacks(TODAY, 4, 1)]
 
 
+def count(db: Connection, *, now: datetime) -> tuple[object, ...]:
+    return (
+        count_orders(db, now=now),
+        count_production(db, transit_days=TRANSIT, now=now),
+        count_callbacks(db, now=now),
+    )
+
+
+def happen(db: Connection, merchant: Merchant, timestamps: Sequence[datetime]) -> None:
+    """Charge, ship and attempt a callback at each of these times."""
+    callback = rows.add_callback(db, merchant, CallbackState.DELIVERED)
+    for number, at in enumerate(timestamps):
+        rows.add_attempt(db, callback, number, at=at, status=500 if number % 3 else 200)
+        rows.add_charge(db, merchant, 5_000_000_000 + number, at=at)
+        ship(db, merchant, hours=number, at=at, latest_arrival=str(at.date() + 2 * DAY))
+
+
 class TestDaysThatAreOver:
-    @staticmethod
-    def count(db: Connection, *, now: datetime) -> tuple[object, ...]:
-        return (
-            count_orders(db, now=now),
-            count_production(db, transit_days=TRANSIT, now=now),
-            count_callbacks(db, now=now),
-        )
-
-    @staticmethod
-    def happen(db: Connection, merchant: Merchant, moments: Sequence[datetime]) -> None:
-        callback = rows.add_callback(db, merchant, CallbackState.DELIVERED)
-        for number, at in enumerate(moments):
-            rows.add_attempt(db, callback, number, at=at, status=500 if number % 3 else 200)
-            rows.add_charge(db, merchant, 5_000_000_000 + number, at=at)
-            ship(db, merchant, hours=number, at=at, latest_arrival=str(at.date() + 2 * DAY))
-
     def test_what_was_stored_and_what_is_counted_are_the_same(
         self, database: Database, merchant: Merchant
     ) -> None:
-        moments = [NOON - DAY * (number % 31) for number in range(50)]
+        timestamps = [NOON - DAY * (number % 31) for number in range(50)]
         # Of a merchant whose clock is ahead.
-        moments += [NOON + DAY, NOON + 5 * DAY]
+        timestamps += [NOON + DAY, NOON + 5 * DAY]
         nights = [MIDNIGHT, MIDNIGHT + timedelta(minutes=59), NOON, NOON + DAY, NOON + 6 * DAY]
         with database.writing() as db:
-            self.happen(db, merchant, moments)
-            counted = [self.count(db, now=now) for now in nights]
+            happen(db, merchant, timestamps)
+            counted = [count(db, now=now) for now in nights]
 
             for now, expected in zip(nights, counted, strict=True):
-                assert self.count(db, now=now) == expected
+                assert count(db, now=now) == expected
                 sum_days_over(db, transit_days=TRANSIT, now=now)
                 sum_days_over(db, transit_days=TRANSIT, now=now)
-                assert self.count(db, now=now) == expected
+                assert count(db, now=now) == expected
 
     def test_a_day_is_stored_an_hour_after_it_ended_and_not_counted_again(
         self, database: Database, merchant: Merchant
     ) -> None:
         with database.writing() as db:
-            self.happen(db, merchant, [NOON - DAY, NOON])
+            happen(db, merchant, [NOON - DAY, NOON])
             early = sum_days_over(db, transit_days=TRANSIT, now=MIDNIGHT + timedelta(minutes=59))
             stored = sum_days_over(db, transit_days=TRANSIT, now=MIDNIGHT + timedelta(hours=1))
-            expected = self.count(db, now=NOON)
+            expected = count(db, now=NOON)
             db.execute(delete(callback_attempts).where(callback_attempts.c.at < MIDNIGHT))
 
             assert (early, stored) == (29, 1)
-            assert self.count(db, now=NOON) == expected
+            assert count(db, now=NOON) == expected
 
     def test_after_a_long_pause_the_days_that_are_shown_are_stored(
         self, database: Database, merchant: Merchant
@@ -255,11 +256,67 @@ class TestDaysThatAreOver:
         later = NOON + 90 * DAY
         with database.writing() as db:
             sum_days_over(db, transit_days=TRANSIT, now=NOON)
-            self.happen(db, merchant, [later - DAY * 3, later])
-            expected = self.count(db, now=later)
+            happen(db, merchant, [later - DAY * 3, later])
+            expected = count(db, now=later)
 
             assert sum_days_over(db, transit_days=TRANSIT, now=later) == 29
-            assert self.count(db, now=later) == expected
+            assert count(db, now=later) == expected
+
+
+class TestHoursThatAreOver:
+    def test_sums_change_nothing_at_any_hour(self, database: Database, merchant: Merchant) -> None:
+        # Some in each of the last 60 hours, in their first and last microsecond, too.
+        hours = [MIDNIGHT + timedelta(hours=number) for number in range(-48, 12)]
+        timestamps = [*hours, *(hour - timedelta(microseconds=1) for hour in hours)]
+        nights = [MIDNIGHT + timedelta(minutes=20 + 100 * number) for number in range(-14, 8)]
+        with database.writing() as db:
+            happen(db, merchant, timestamps)
+            for now in nights:
+                expected = count(db, now=now)
+                sum_days_over(db, transit_days=TRANSIT, now=now)
+                assert count(db, now=now) == expected
+
+    def test_an_hour_is_stored_an_hour_after_it_ended_and_not_counted_again(
+        self, database: Database, merchant: Merchant
+    ) -> None:
+        timestamps = [MIDNIGHT, NOON - timedelta(hours=2, minutes=1), NOON - timedelta(minutes=119)]
+        with database.writing() as db:
+            happen(db, merchant, timestamps)
+            sum_days_over(db, transit_days=TRANSIT, now=NOON - timedelta(minutes=1))
+            expected = count(db, now=NOON)
+            is_stored = callback_attempts.c.at < timestamps[-1]
+            db.execute(delete(callback_attempts).where(is_stored))
+            assert count(db, now=NOON) == expected
+
+            db.execute(delete(callback_attempts))
+            assert count_callbacks(db, now=NOON, days=1) == [DayOfCallbacks(TODAY, 2, 1)]
+
+    def test_hours_are_kept_until_their_day_is_stored(
+        self, database: Database, merchant: Merchant
+    ) -> None:
+        with database.writing() as db:
+            happen(db, merchant, [MIDNIGHT + timedelta(hours=5)])
+            found = []
+            for hours in (12, 24.5, 25, 26, 30):
+                now = MIDNIGHT + timedelta(hours=hours)
+                sum_days_over(db, transit_days=TRANSIT, now=now)
+                found.append(list(db.scalars(select(hourly_figures.c.hour))))
+
+        assert [len(hours) for hours in found] == [11, 23, 0, 1, 5]
+        assert found[1][-1] == f"{TODAY} 22"
+        assert found[-1] == [f"{TODAY + DAY} 0{hour}" for hour in range(5)]
+
+    def test_a_day_that_is_stored_while_a_chart_is_read_is_not_lost(
+        self, database: Database, merchant: Merchant
+    ) -> None:
+        with database.writing() as db:
+            happen(db, merchant, [NOON - DAY, MIDNIGHT, NOON])
+            expected = count(db, now=NOON)
+            sum_days_over(db, transit_days=TRANSIT, now=NOON)
+            # What a reader sees who has read the days before they were stored, and the hours after.
+            db.execute(delete(daily_figures).where(daily_figures.c.day == str(TODAY - DAY)))
+
+            assert count(db, now=NOON) == expected
 
 
 class TestIndexes:

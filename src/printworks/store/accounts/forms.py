@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, delete, select, tuple_, update
 
 from printworks.store.engine.purging import delete_oldest
 from printworks.store.engine.rows import columns_of, find_struct
-from printworks.store.engine.upsert import insert_new, insert_or_update
+from printworks.store.engine.upsert import insert_or_update, insert_unless_there
 from printworks.store.tables import kept_forms, sent_forms
 
 # How long a page that a form showed is repeated. It may have a new key on it.
@@ -52,7 +52,7 @@ def claim_form(db: Connection, claim: FormClaim, *, now: datetime, until: dateti
 
     Raising an error later in the same transaction makes it as if it had never come.
     """
-    is_new = insert_new(
+    is_new = insert_unless_there(
         db, sent_forms, **msgspec.structs.asdict(claim), claimed_until=until, created_at=now
     )
     if is_new:

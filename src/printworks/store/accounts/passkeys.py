@@ -12,7 +12,7 @@ from printworks.store.accounts.people import Person
 from printworks.store.accounts.sessions import hash_token
 from printworks.store.engine.purging import delete_oldest
 from printworks.store.engine.rows import columns_of, find_struct, list_structs
-from printworks.store.engine.upsert import insert_new
+from printworks.store.engine.upsert import insert_unless_there
 from printworks.store.tables import passkeys, people, used_challenges
 
 
@@ -104,7 +104,9 @@ def delete_passkeys(db: Connection, person_id: int) -> None:
 
 def use_challenge(db: Connection, challenge: str, *, expires_at: datetime) -> bool:
     """Use a challenge up; return False if it was used before."""
-    return insert_new(db, used_challenges, hash=hash_token(challenge), expires_at=expires_at)
+    return insert_unless_there(
+        db, used_challenges, hash=hash_token(challenge), expires_at=expires_at
+    )
 
 
 def purge_challenges(db: Connection, *, before: datetime, limit: int) -> int:

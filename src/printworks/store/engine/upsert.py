@@ -1,6 +1,6 @@
 """INSERT that knows what to do when the row already exists, for either database."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Table, literal_column
@@ -34,10 +34,10 @@ def insert_unless_there(db: Connection, table: Table, **values: object) -> bool:
     return db.execute(added.returning(literal_column("1"))).first() is not None
 
 
-def insert_new(db: Connection, table: Table, **values: object) -> bool:
-    """Like `insert_unless_there`, and return whether the row is new."""
-    adding = _insert(db, table).values(**values).on_conflict_do_nothing()
-    return db.execute(adding.returning(*table.primary_key)).first() is not None
+def insert_missing(db: Connection, table: Table, rows: Sequence[Mapping[str, object]]) -> None:
+    """Add those of these rows whose keys are not there."""
+    if rows:
+        db.execute(_insert(db, table).values(list(rows)).on_conflict_do_nothing())
 
 
 def count_up(db: Connection, table: Table, key: Mapping[str, object], counter: str) -> int:

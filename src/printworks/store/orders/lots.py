@@ -27,7 +27,7 @@ from printworks.store.engine.rows import (
     list_structs,
     possible_id,
 )
-from printworks.store.engine.upsert import insert_new
+from printworks.store.engine.upsert import insert_unless_there
 from printworks.store.tables import lot_lines, lots, orders
 
 # Of each kind, for each merchant: whoever only checks files does not fill the disk.
@@ -117,7 +117,7 @@ def insert_lot(
 ) -> int:
     """Add a lot with its lines, unless the same one has just come; return its id."""
     values = {**msgspec.structs.asdict(new), "merchant_id": merchant_id, "created_at": now}
-    is_new = insert_new(db, lots, **values)
+    is_new = insert_unless_there(db, lots, **values)
     query = select(lots.c.id).where(lots.c.merchant_id == merchant_id, lots.c.key == new.key)
     lot_id = int(db.execute(query).scalar_one())
     if not is_new:

@@ -11,7 +11,7 @@ from printworks.store.tables.catalogue import (
     catalogue_versions,
     product_pictures,
 )
-from printworks.store.tables.figures import daily_figures
+from printworks.store.tables.figures import daily_figures, hourly_figures
 from printworks.store.tables.forms import kept_forms, sent_forms
 from printworks.store.tables.idempotency import idempotency_keys
 from printworks.store.tables.images import (
@@ -74,6 +74,7 @@ __all__ = [
     "downloads",
     "erasures",
     "heartbeats",
+    "hourly_figures",
     "idempotency_keys",
     "images",
     "invitations",

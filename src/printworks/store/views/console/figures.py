@@ -1,34 +1,24 @@
 """Figures by day: orders and revenue, production times, callbacks delivered.
 
 Days are in UTC; days without any event are included. They are counted once for each day that is
-over (`sum_days_over`), and again each time only for the days since.
+over (`sum_days_over`), and again each time only for the days since; of those, shipments and callbacks
+are counted once for each hour that is over.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from statistics import median
 from typing import Any, Final, TypeVar
 
 import msgspec
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    Float,
-    Text,
-    case,
-    func,
-    literal_column,
-    select,
-)
+from sqlalchemy import Connection, func, select
 
 from printworks.rules.ledger import EntryKind
-from printworks.rules.routing.calendars import MONDAY_TO_FRIDAY
 from printworks.store.engine.columns import spelled_out
 from printworks.store.engine.rows import columns_of
-from printworks.store.engine.upsert import insert_unless_there
-from printworks.store.tables import callback_attempts, daily_figures, ledger_days, shipments
+from printworks.store.engine.upsert import insert_missing
+from printworks.store.tables import daily_figures, ledger_days, shipments
+from printworks.store.views.console.hours import count_attempts, count_shipments, sum_hours_over
 from printworks.store.views.console.reports import ReportPeriod, sum_days
 
 DAYS: Final = 30
@@ -36,8 +26,6 @@ DAYS: Final = 30
 _DAY: Final = timedelta(days=1)
 # Longer than any request or job lasts.
 _SETTLED_AFTER: Final = timedelta(hours=1)
-# The status with which a receiver acknowledges a callback.
-_HEARD: Final = 200
 
 
 class DayOfOrders(msgspec.Struct, frozen=True):
@@ -127,10 +115,10 @@ def count_ahead(db: Connection, *, now: datetime) -> FiguresAhead:
 
 
 def sum_days_over(db: Connection, *, transit_days: Mapping[str, int], now: datetime) -> int:
-    """Store the figures of days that are over; return how many days that were.
+    """Store the figures of days and hours that are over; return how many days that were.
 
-    Afterwards nothing can be added to such a day: no merchant's clock is behind, and no
-    transaction lasts as long as we wait after midnight.
+    Afterwards nothing can be added to them: no merchant's clock is behind, and no transaction lasts
+    as long as we wait.
     """
     last = db.execute(select(func.max(daily_figures.c.day))).scalar() or ""
     days = [one for one in _list_days(now - _SETTLED_AFTER, DAYS)[:-1] if str(one) > last]
@@ -138,13 +126,21 @@ def sum_days_over(db: Connection, *, transit_days: Mapping[str, int], now: datet
     made = _count_shipments(db, days, transit_days)
     tried = _count_attempts(db, days)
     sold = _sum_sales(db, days)
-    for figures in zip(charged, made, tried, strict=True):
-        values = {
-            name: value for one in figures for name, value in msgspec.structs.asdict(one).items()
-        }
-        day = str(values["day"])
-        insert_unless_there(db, daily_figures, **{**values, "day": day, "sales": sold[day]})
+    insert_missing(
+        db,
+        daily_figures,
+        [
+            {**_fields(orders), **_fields(production), **_fields(callbacks)}
+            | {"day": str(orders.day), "sales": sold[str(orders.day)]}
+            for orders, production, callbacks in zip(charged, made, tried, strict=True)
+        ],
+    )
+    sum_hours_over(db, transit_days=transit_days, settled=now - _SETTLED_AFTER)
     return len(days)
+
+
+def _fields(figures: msgspec.Struct) -> dict[str, Any]:
+    return msgspec.structs.asdict(figures)
 
 
 def _sum_sales(db: Connection, days: Sequence[date]) -> dict[str, dict[str, Any]]:
@@ -189,77 +185,23 @@ def _count_shipments(
 ) -> list[DayOfProduction]:
     if not days:
         return []
-    shipped, in_time = Counter[str](), Counter[str]()
-    # By day, the shipments by their production time in tenths of an hour.
-    took: dict[str, Counter[int]] = defaultdict(Counter)
-    alike = (
-        _day_of(db, shipments.c.shipped_at),
-        shipments.c.service,
-        shipments.c.latest_arrival,
-        _tenths_of_hours_between(db, shipments.c.created_at, shipments.c.shipped_at),
-    )
-    are_of_days = _are_of(shipments.c.shipped_at, days)
-    arrivals: dict[tuple[str, str], str] = {}
-    query = select(*alike, func.count()).where(*are_of_days).group_by(*alike)
-    for found, service, promised, time_taken, count in db.execute(query):
-        arrives = arrivals.get((found, service))
-        if arrives is None:
-            leaves = date.fromisoformat(found)
-            arrives = MONDAY_TO_FRIDAY.add(leaves, transit_days.get(service, 0)).isoformat()
-            arrivals[found, service] = arrives
-        shipped[found] += count
-        in_time[found] += count if arrives <= promised else 0
-        took[found][int(time_taken)] += count
+    counted = count_shipments(db, days, transit_days)
     return [
-        DayOfProduction(one, shipped[str(one)], in_time[str(one)], _find_median(took[str(one)]))
-        for one in days
+        DayOfProduction(one, made.shipped, made.in_time, made.find_median())
+        for one, made in zip(days, counted.values(), strict=True)
     ]
-
-
-def _find_median(tenths: Counter[int]) -> float | None:
-    """Return the median in hours."""
-    return median(tenths.elements()) / 10 if tenths else None
 
 
 def _count_attempts(db: Connection, days: Sequence[date]) -> list[DayOfCallbacks]:
     if not days:
         return []
-    day = _day_of(db, callback_attempts.c.at)
-    is_heard = case((callback_attempts.c.status == _HEARD, 1), else_=0)
-    query = (
-        select(day, func.count(), func.sum(is_heard))
-        .where(*_are_of(callback_attempts.c.at, days))
-        .group_by(day)
-    )
-    found = {row[0]: (row[1], int(row[2])) for row in db.execute(query)}
-    return [DayOfCallbacks(one, *found.get(str(one), (0, 0))) for one in days]
+    counted = count_attempts(db, days)
+    return [
+        DayOfCallbacks(one, tried.attempts, tried.delivered)
+        for one, tried in zip(days, counted.values(), strict=True)
+    ]
 
 
 def _list_days(now: datetime, days: int) -> list[date]:
     today = now.astimezone(UTC).date()
     return [today - _DAY * back for back in range(days - 1, -1, -1)]
-
-
-def _are_of(column: Column[Any], days: Sequence[date]) -> list[ColumnElement[bool]]:
-    """Limit a timestamp to consecutive days."""
-    first, last = (datetime.combine(day, time(), UTC) for day in (days[0], days[-1]))
-    return [column >= first, column < last + _DAY]
-
-
-def _day_of(db: Connection, column: Column[Any]) -> ColumnElement[str]:
-    """Return the day of a timestamp in ISO 8601."""
-    if db.dialect.name == "sqlite":
-        return func.substr(column, 1, 10, type_=Text)
-    in_utc = func.timezone(literal_column("'UTC'"), column)
-    return func.to_char(in_utc, literal_column("'YYYY-MM-DD'"), type_=Text)
-
-
-def _tenths_of_hours_between(
-    db: Connection, first: Column[Any], last: Column[Any]
-) -> ColumnElement[Any]:
-    # Spelled out: PostgreSQL must see that it groups by what it selects.
-    if db.dialect.name == "sqlite":
-        apart = func.julianday(last, type_=Float) - func.julianday(first, type_=Float)
-        return func.round(apart * literal_column("240.0"), type_=Float)
-    seconds = func.date_part(literal_column("'epoch'"), last - first, type_=Float)
-    return func.round(seconds / literal_column("360.0"), type_=Float)

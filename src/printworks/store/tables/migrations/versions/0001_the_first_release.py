@@ -601,6 +601,13 @@ table(
     *optional(sa.Float(), "median_hours"),
     *required(INTEGER, "attempts", "delivered"),
 )
+table(
+    "hourly_figures",
+    sa.Column("hour", TEXT, primary_key=True),
+    *required(INTEGER, "shipped", "in_time"),
+    *required(JSON, "production_times"),
+    *required(INTEGER, "attempts", "delivered"),
+)
 numbered_table(
     "order_events",
     link("order_id", "orders", index=True),
