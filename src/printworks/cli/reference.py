@@ -29,8 +29,7 @@ def write_settings_page() -> str:
 
 
 def _write_line(setting: Setting) -> str:
-    default = setting.default
-    shown = format_duration(default) if isinstance(default, timedelta) else default
+    shown = _show(setting.default)
     cells = (
         f"`{setting.name}`",
         f"`{shown}`" if shown else "",
@@ -38,6 +37,12 @@ def _write_line(setting: Setting) -> str:
         setting.description,
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _show(default: object) -> object:
+    if isinstance(default, bool):
+        return str(default).lower()
+    return format_duration(default) if isinstance(default, timedelta) else default
 
 
 if __name__ == "__main__":
