@@ -1,10 +1,12 @@
 """The tax of orders: calculated with the quote, frozen at submission, mirrored by refunds."""
 
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import msgspec
 import pytest
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection, text, update
 
 from printworks.actions.images.recipient_prices import set_prices_to_user
 from printworks.actions.orders.plans import look_at_order
@@ -43,6 +45,7 @@ from tests.actions.complaints import a_draft, cancel, complain, refund, reprint,
 from tests.actions.test_ledger import CARDS, CATALOGUE, find_faults
 from tests.factories import NOON, a_merchant, a_system_work, a_work
 from tests.sellers import BRITISH, GERMAN
+from tests.worker.hosts import wait_until
 
 
 def sell(db: Connection, company: Business = BRITISH, **given: Any) -> None:
@@ -429,6 +432,71 @@ class TestWhoSells:
                 stop_selling(a_system_work(db))
             with pytest.raises(NotFound, match="no seller 7"):
                 get_seller(db, 7)
+
+    @pytest.mark.parametrize(
+        ("first", "registered"),
+        [
+            (
+                lambda db: register_seller(a_system_work(db), "DE", Registration(GERMAN.vat_id)),
+                {"DE", "FR"},
+            ),
+            (lambda db: unregister_seller(a_system_work(db), "FR"), set()),
+        ],
+        ids=["register", "unregister"],
+    )
+    def test_two_who_change_it_at_once_undo_nothing_of_each_other(
+        self, database: Database, first: Callable[[Connection], None], registered: set[str]
+    ) -> None:
+        with database.writing() as db:
+            sell(db)
+            register_seller(a_system_work(db), "FR", Registration("FR40303265045"))
+
+        changed = change_at_once(database, first, lambda db: sell(db, email="hello@example.com"))
+        changed.result()
+
+        with database.reading() as db:
+            stored = find_seller(db)
+        assert stored is not None
+        assert stored.seller.email == "hello@example.com"
+        assert set(stored.seller.registrations) == registered
+
+    def test_one_that_has_just_ended_is_not_changed(self, database: Database) -> None:
+        with database.writing() as db:
+            sell(db)
+
+        changed = change_at_once(
+            database,
+            lambda db: stop_selling(a_system_work(db)),
+            lambda db: register_seller(a_system_work(db), "FR", Registration("FR40303265045")),
+        )
+
+        with pytest.raises(NotFound, match="say who sells first"):
+            changed.result()
+
+
+def change_at_once(
+    database: Database, first: Callable[[Connection], None], second: Callable[[Connection], None]
+) -> Future[None]:
+    """Let somebody begin a change while another one is made, and end it after that."""
+
+    def change() -> None:
+        with database.writing() as db:
+            second(db)
+
+    with ThreadPoolExecutor(1) as threads, database.writing() as db:
+        first(db)
+        changed = threads.submit(change)
+        wait_until(lambda: does_anybody_wait(database))
+    return changed
+
+
+def does_anybody_wait(database: Database) -> bool:
+    """Say whether somebody waits for what another is writing; on SQLite everybody does."""
+    if database.is_sqlite:
+        return True
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database()"
+    with database.reading() as db:
+        return bool(db.execute(text(f"{waiting} AND wait_event_type = 'Lock'")).first())
 
 
 class TestWhoBuys:

@@ -18,7 +18,7 @@ from printworks.store.money.sellers import (
     delete_business,
     end_seller,
     find_business,
-    find_seller,
+    find_seller_to_change,
     insert_seller,
     update_seller,
     write_business,
@@ -27,7 +27,7 @@ from printworks.store.money.sellers import (
 
 def set_seller(system: SystemWork, typed: Seller) -> None:
     """Say who sells; the registrations stay as they are. From then on, quotes carry tax."""
-    stored = find_seller(system.db)
+    stored = find_seller_to_change(system.db)
     if stored is None:
         seller = tidy_seller(typed, COUNTRIES)
         seller_id = insert_seller(system.db, seller, now=system.real_now)
@@ -57,7 +57,7 @@ def stop_selling(system: SystemWork) -> None:
 
 
 def _get(system: SystemWork) -> StoredSeller:
-    stored = find_seller(system.db)
+    stored = find_seller_to_change(system.db)
     if stored is None:
         raise NotFound("There is no seller yet: say who sells first.")
     return stored

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, delete, insert, select, update
 
 from printworks.conversion import reader_of
 from printworks.errors import NotFound
@@ -54,6 +54,7 @@ _SELLER: Final = [
 ]
 _BUYER: Final = columns_of(businesses, Business)
 _CURRENT: Final = sellers.c.ended_at.is_(None)
+_WHO_SELLS: Final = select(*_SELLER).where(_CURRENT).order_by(sellers.c.id.desc()).limit(1)
 _PARTIES: Final = PreparedStatement(
     select(*_SELLER, *(column.label(f"buyer_{column.name}") for column in _BUYER))
     .join_from(
@@ -81,7 +82,15 @@ def find_tax_parties(db: Connection, merchant_id: int) -> TaxParties | None:
 
 def find_seller(db: Connection) -> StoredSeller | None:
     """Return who sells; None if nobody collects tax."""
-    query = select(*_SELLER).where(_CURRENT).order_by(sellers.c.id.desc()).limit(1)
+    return _find_seller(db, _WHO_SELLS)
+
+
+def find_seller_to_change(db: Connection) -> StoredSeller | None:
+    """Lock who sells and return it; None if nobody collects tax."""
+    return _find_seller(db, _WHO_SELLS.with_for_update())
+
+
+def _find_seller(db: Connection, query: Select[Any]) -> StoredSeller | None:
     row = db.execute(query).first()
     return None if row is None else _read_seller(tuple(row))
 
