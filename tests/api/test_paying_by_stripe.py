@@ -92,11 +92,15 @@ def test_a_saved_card_is_charged(server: Server, database: Database, stripe: Str
 
 def test_a_merchant_without_a_card_is_refused(server: Server, database: Database) -> None:
     client = sign_up(server, database, "Gus")
+    order_id = a_draft(client)
+    status = client.get(f"/orders/{order_id}/SubmissionStatus").data
 
-    answer = set_status(client, a_draft(client), "Submitted")
+    answer = set_status(client, order_id, "Submitted")
 
     assert answer.status == 403
     assert "No card is saved for this merchant." in answer.json()["errorMessage"]
+    assert (status["isValid"], status["errorMessage"]) == (False, answer.json()["errorMessage"])
+    assert see(client, order_id)["errorMessage"] is None
 
 
 def test_whose_answer_was_lost_pays_once_even_when_stripe_has_forgotten_the_key(

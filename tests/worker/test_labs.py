@@ -15,13 +15,13 @@ from sqlalchemy import select, update
 
 from printworks.actions.accounts.shops import change_profile
 from printworks.actions.brand import change_brand, change_brand_logo
-from printworks.actions.orders.orders import cancel_order, change_order
+from printworks.actions.orders.orders import cancel_order
 from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.lab_documents import write_document
 from printworks.actions.production.lab_reports import apply_lab_report, reoffer_shipment
 from printworks.actions.production.release import permissions_of
-from printworks.actions.submission.check import check_submission
+from printworks.actions.submission.check import SubmissionStatus, check_submission
 from printworks.actions.work import Work
 from printworks.errors import WrongState
 from printworks.labs.documents import LabReport
@@ -91,6 +91,14 @@ def look(shop: Shop, order: Order) -> None:
     with shop.database.reading() as db:
         work = a_work_of(db, order, catalogue=shop.resources.catalogue)
         get_planned_order(work, shop.database, order.id)
+
+
+def check(shop: Shop, order: Order) -> SubmissionStatus:
+    """Say whether an order can be submitted."""
+    with shop.database.reading() as db:
+        current = shop.order(order)
+        work = a_work_of(db, current, catalogue=shop.resources.catalogue)
+        return check_submission(work, current)
 
 
 def states(shop: Shop, order: Order) -> list[tuple[str, LabState | None]]:
@@ -1155,36 +1163,56 @@ class TestLabsThatAreAway:
         with pytest.raises(WrongState, match="ItemsContainingErrors"):
             shop.submit(order)
 
-        with shop.database.reading() as db:
-            status = check_submission(
-                a_work_of(db, shop.order(order), catalogue=shop.resources.catalogue),
-                shop.order(order),
-            )
+        status = check(shop, order)
         assert not status.is_valid
         assert status.errors == [GeneralError.ITEMS_CONTAINING_ERRORS]
         assert [found.obstacle for found in status.findings] == [Obstacle.NO_LAB]
         assert shop.order(order).status is OrderStatus.NOT_YET_SUBMITTED
         assert of_kind(shop, order, OrderCharged) == []
 
-    def test_labs_that_open_after_the_quote_count_once_it_is_quoted_again(
+    def test_labs_that_open_after_the_quote_count_at_once(
         self, a_shop: OpenShop, tmp_path: Path
     ) -> None:
         closed = a_shop(catalogue=str(change_labs(tmp_path, every="paused = true")))
         order = closed.add_order()
         closed.add_images(order, closed.host.at("/cat.jpg", holds(A_PICTURE)))
+        closed.drain()
         look(closed, order)
+        seen = closed.order(order).version
+        look(closed, order)
+        assert (closed.order(order).version, list_all(closed, order)) == (seen, [])
         shop = a_shop()
 
-        with shop.database.writing() as db:
-            work = a_work_of(db, shop.order(order), catalogue=shop.resources.catalogue)
-            before = check_submission(work, shop.order(order))
-            change_order(work, shop.order(order), {"shipping_method": ShippingMethod.EXPRESS})
-        with shop.database.reading() as db:
-            work = a_work_of(db, shop.order(order), catalogue=shop.resources.catalogue)
-            after = check_submission(work, shop.order(order))
+        assert check(shop, order).is_valid
+        look(shop, order)
+        assert only(shop, order).lab == "gb-bristol"
+        shop.submit(order)
 
-        assert [found.obstacle for found in before.findings] == [Obstacle.NO_LAB]
-        assert after.is_valid
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"every": "paused = true"},
+            {"without": "gb-bristol"},
+        ],
+    )
+    def test_labs_that_close_after_the_quote_are_chosen_again(
+        self, a_shop: OpenShop, tmp_path: Path, change: dict[str, Any]
+    ) -> None:
+        before = a_shop()
+        order = before.add_order()
+        before.add_images(order, before.host.at("/cat.jpg", holds(A_PICTURE)))
+        before.drain()
+        look(before, order)
+        assert only(before, order).lab == "gb-bristol"
+        shop = a_shop(catalogue=str(change_labs(tmp_path, **change)))
+        can_be_made = "without" in change
+
+        assert check(shop, order).is_valid == can_be_made
+        look(shop, order)
+
+        assert [one.lab for one in list_all(shop, order)] == (
+            ["gb-bristol-again"] if can_be_made else []
+        )
 
     def test_labs_that_close_after_the_quote_refuse_the_submission(
         self, a_shop: OpenShop, tmp_path: Path
@@ -1192,12 +1220,16 @@ class TestLabsThatAreAway:
         before = a_shop()
         order = before.add_order()
         before.add_images(order, before.host.at("/cat.jpg", holds(A_PICTURE)))
+        before.drain()
         look(before, order)
         shop = a_shop(catalogue=str(change_labs(tmp_path, every="paused = true")))
 
-        with pytest.raises(WrongState, match="No lab can make and send this order"):
+        with pytest.raises(WrongState, match=r"ItemsContainingErrors.* cannot be made and sent"):
             shop.submit(order)
 
+        status = check(shop, order)
+        assert status.errors == [GeneralError.ITEMS_CONTAINING_ERRORS]
+        assert [found.obstacle for found in status.findings] == [Obstacle.NO_LAB]
         assert shop.order(order).status is OrderStatus.NOT_YET_SUBMITTED
         assert only(shop, order).state is None
 

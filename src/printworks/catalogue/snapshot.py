@@ -168,6 +168,11 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         leaving = self._services_by_lab.get(lab_code, ())
         return tuple(service for service in leaving if service.goes_to(country))
 
+    def has_service(self, code: str, *, lab_code: str, country: str) -> bool:
+        """Whether a service goes from a lab to a destination country."""
+        leaving = self._services_by_lab.get(lab_code, ())
+        return any(service.code == code and service.goes_to(country) for service in leaving)
+
     def list_rates(
         self, country: str, sold: Iterable[Product], methods: Collection[ShippingMethod]
     ) -> list[ShippingRate]:

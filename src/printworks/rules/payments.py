@@ -75,6 +75,8 @@ def wait_for_provider(waited: timedelta, left: timedelta) -> timedelta:
 
 # The least that a card is charged, in minor units: providers refuse less.
 LEAST_CHARGE: Final = 100
+# In minor units: no bank accepts more at once, and no column holds much more.
+MOST_TO_PAY: Final = 10**11
 
 
 def find_free_balance(balance: int, claimed: int) -> int:

@@ -8,8 +8,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from printworks.actions.orders.renewing import renew_quotes
-from printworks.actions.production.routing import RoutingTerms, make_shipments, route_order
+from printworks.actions.production.routing import (
+    RoutingTerms,
+    is_plan_current,
+    make_shipments,
+    route_order,
+)
 from printworks.actions.work import Work
+from printworks.catalogue.snapshot import Catalogue
+from printworks.rules.orders import PLANNED
 from printworks.rules.routing.model import Routed
 from printworks.store.engine.database import Database
 from printworks.store.orders.shipments import (
@@ -54,12 +61,18 @@ def plan_orders(
     work: Work, database: Database, found: Sequence[WholeOrder]
 ) -> Sequence[WholeOrder]:
     """Return orders of the merchant with the shipments of those planned that need it."""
-    if not any(one.order.needs_plan for one in found):
+    stale = [one for one in found if _needs_plan(one, work.catalogue)]
+    if not stale:
         return found
     terms = RoutingTerms.of(work)
     # Always in the same order: two lists of the same orders must not deadlock.
-    stale = sorted((one for one in found if one.order.needs_plan), key=lambda one: one.order.id)
-    waiting = [(one, _plan(one, terms)) for one in stale]
+    stale.sort(key=lambda one: one.order.id)
+    waiting = [
+        (one, plan)
+        for one in stale
+        # As long as no lab can make an order, looking at it changes nothing.
+        if (plan := _plan(one, terms)) or one.shipments or one.order.needs_plan
+    ]
     planned: dict[int, WholeOrder] = {}
     for first in range(0, len(waiting), _STORED_TOGETHER):
         with database.writing_beside(work.db) as db:
@@ -68,6 +81,14 @@ def plan_orders(
                 order, shipments = replace_plan(db, one.order, plan, now=terms.now)
                 planned[order.id] = one._replace(order=order, shipments=shipments)
     return [planned.get(one.order.id, one) for one in found]
+
+
+def _needs_plan(whole: WholeOrder, catalogue: Catalogue) -> bool:
+    """Whether an order has changed since it was planned, or its labs have."""
+    order, images, shipments = whole
+    if order.needs_plan or not images or order.status not in PLANNED:
+        return order.needs_plan
+    return not shipments or not is_plan_current(order, images, shipments, catalogue)
 
 
 def _plan(whole: WholeOrder, terms: RoutingTerms) -> list[NewShipment]:

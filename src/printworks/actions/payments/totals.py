@@ -1,13 +1,8 @@
 """What a recipient pays for an order."""
 
-from typing import Final
-
 from printworks.rules.payments import CheckoutLine, CheckoutTotal, add_up, find_price_for_recipient
 from printworks.store.images.images import Image, Images
 from printworks.store.orders.orders import Order
-
-# In minor units: no bank accepts more at once, and no column holds much more.
-MOST_TO_PAY: Final = 10**11
 
 
 def line_for_recipient(image: Image) -> CheckoutLine:

@@ -304,6 +304,26 @@ def make_shipments(
     ]
 
 
+def is_plan_current(
+    order: Order, images: Images, shipments: Sequence[Shipment], catalogue: Catalogue
+) -> bool:
+    """Whether every lab of a plan still takes what it was chosen for, and can still send it.
+
+    Another catalogue may have been published since.
+    """
+    skus = {image.id: image.sku for image in images}
+    country = order.destination_country or ""
+    for shipment in shipments:
+        lab = catalogue.find_lab(shipment.lab)
+        if lab is None or lab.paused:
+            return False
+        if not catalogue.has_service(shipment.service, lab_code=lab.code, country=country):
+            return False
+        if any(skus[image] not in lab.makes for image in shipment.image_ids if image in skus):
+            return False
+    return True
+
+
 def re_estimate(
     shipment: Shipment, order: Order, images: Images, catalogue: Catalogue, *, now: datetime
 ) -> Shipment:

@@ -1,22 +1,28 @@
 """Checks whether an order can be submitted, with errors and warnings."""
 
-from collections.abc import Callable, Hashable, Sequence, Set
+from collections.abc import Hashable, Sequence, Set
 from typing import Final, NamedTuple
 
 import msgspec
 
 from printworks.actions.orders.renewing import refuse_unseen_price
-from printworks.actions.payments.totals import MOST_TO_PAY, total_for_recipient
+from printworks.actions.payments.balances import read_share_of_balance
+from printworks.actions.payments.totals import total_for_recipient
 from printworks.actions.production.release import find_routing
-from printworks.actions.production.routing import ReadyRouting, RoutingTerms, route_order
+from printworks.actions.production.routing import (
+    ReadyRouting,
+    RoutingTerms,
+    is_plan_current,
+    route_order,
+)
 from printworks.actions.work import Work
 from printworks.catalogue.products import Product, explain_misfit
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import WrongState
 from printworks.rules.merchants import explain_account, explain_currency
-from printworks.rules.orders import OrderStatus, Payment
-from printworks.rules.payments import is_on_account, may_owe
-from printworks.rules.routing.model import Routed, Routing, Unroutable
+from printworks.rules.orders import PLANNED, OrderStatus, Payment
+from printworks.rules.payments import MOST_TO_PAY, is_on_account, may_owe
+from printworks.rules.routing.model import Routing, Unroutable
 from printworks.rules.sizing import place
 from printworks.rules.submission import (
     GONE,
@@ -37,6 +43,7 @@ from printworks.store.money.payments import get_card
 from printworks.store.orders.orders import Order
 from printworks.store.orders.shipments import WholeOrder, list_shipments
 
+NO_CARD: Final = "No card is saved for this merchant. Save one in the dashboard, under Settings."
 NO_CHECKOUT: Final = "Recipients cannot pay here; set `payment` to InvoiceMe."
 
 
@@ -79,7 +86,7 @@ class ReadySubmission(NamedTuple):
 def make_ready(work: Work, whole: WholeOrder) -> ReadySubmission:
     """Choose the labs of an order and examine its images."""
     routing = find_routing(work, whole.order, whole.images)
-    findings = _examine_images(work.catalogue, whole, lambda: routing)
+    findings = _examine_images(work.catalogue, whole, _list_stuck(routing))
     return ReadySubmission(
         whole, findings, ReadyRouting(whole.order.version, routing, work.catalogue)
     )
@@ -103,11 +110,7 @@ def check_submission(
 
 def check_whole(work: Work, whole: WholeOrder, *, needs_recipient: bool = True) -> SubmissionStatus:
     """Check an order whose images and shipments the caller has read already."""
-
-    def choose() -> Routing | None:
-        return route_order(whole.order, whole.images, RoutingTerms.of(work))
-
-    findings = _examine_images(work.catalogue, whole, choose)
+    findings = _examine_images(work.catalogue, whole, _find_stuck(work, whole))
     return _check(work, whole, findings, needs_recipient=needs_recipient)
 
 
@@ -134,22 +137,18 @@ def _check(
     refusal = (
         explain_state(order.status)
         or explain_account(work.merchant.state, work.merchant.state_reason)
-        or _refuse_recipient(work, order)
+        or _refuse_recipient(work, order, images)
         or explain_currency(work.merchant.currency, work.catalogue.currencies)
         or refuse_unseen_price(work, whole)
         or _refuse_debt(work, added)
+        or _refuse_card(work, order)
     )
     return SubmissionStatus(order, images, errors, findings, refusal)
 
 
-def _examine_images(
-    catalogue: Catalogue, whole: WholeOrder, choose: Callable[[], Routing | None]
-) -> list[Findings]:
-    """Find what is wrong with each image; labs are chosen if it is not known that there are any."""
-    order, images, shipments = whole
-    is_open = order.status is OrderStatus.NOT_YET_SUBMITTED
-    is_planned = (shipments and not order.needs_plan) or not images or not is_open
-    stuck = set() if is_planned else _find_stuck(order, images, choose())
+def _examine_images(catalogue: Catalogue, whole: WholeOrder, stuck: Set[int]) -> list[Findings]:
+    """Find what is wrong with each image, and that no lab can make some of them now."""
+    order, images, _ = whole
     found: dict[Hashable, Findings] = {}
     findings = []
     for image in images:
@@ -167,18 +166,19 @@ def _find_kind(image: Image, *, is_stuck: bool) -> Hashable:
     return image.sku, image.status, image.copies, place, chosen, is_stuck
 
 
-def _find_stuck(order: Order, images: list[Image], routing: Routing | None) -> Set[int]:
-    """Return the images for which no lab was found when the order was planned."""
-    match routing:
-        case None:
-            return set()
-        case Unroutable(items):
-            return set(items)
-        case Routed() if order.needs_plan:
-            return set()
-        case Routed():
-            # By a lab that has come since; its shipping is not in the price yet.
-            return {image.id for image in images}
+def _find_stuck(work: Work, whole: WholeOrder) -> Set[int]:
+    """Return the images that no lab can make now; labs are chosen if it is not known already."""
+    order, images, shipments = whole
+    if not images or order.status not in PLANNED:
+        return set()
+    is_planned = bool(shipments) and not order.needs_plan
+    if is_planned and is_plan_current(order, images, shipments, work.catalogue):
+        return set()
+    return _list_stuck(route_order(order, images, RoutingTerms.of(work)))
+
+
+def _list_stuck(routing: Routing | None) -> Set[int]:
+    return set(routing.items) if isinstance(routing, Unroutable) else set()
 
 
 def _find_debt(work: Work, order: Order, images: Sequence[Image]) -> int:
@@ -199,10 +199,29 @@ def _is_within_limit(work: Work, added: int) -> bool:
     return may_owe(added, owed=owed, limit=limit, on_account=on_account)
 
 
-def _refuse_recipient(work: Work, order: Order) -> str | None:
+def _refuse_recipient(work: Work, order: Order, images: Sequence[Image]) -> str | None:
     """Return why the recipient of an order cannot pay for it."""
-    is_recipients = order.payment is Payment.INVOICE_RECIPIENT
-    return NO_CHECKOUT if is_recipients and work.cards is None else None
+    if order.payment is not Payment.INVOICE_RECIPIENT:
+        return None
+    if work.cards is None:
+        return NO_CHECKOUT
+    is_too_much = total_for_recipient(order, images).total > MOST_TO_PAY
+    return "The order is too expensive to be paid for at once." if is_too_much else None
+
+
+def _refuse_card(work: Work, order: Order) -> str | None:
+    """Return why the merchant cannot be charged for an order by card."""
+    if order.payment is not Payment.INVOICE_ME or order.payment_request_id is not None:
+        return None
+    cards, merchant = work.cards, work.merchant
+    if cards is None or not cards.needs_saved_card or is_on_account(merchant.billing, cards):
+        return None
+    if get_card(work.db, merchant.id).payment_method:
+        return None
+    from_balance = (
+        read_share_of_balance(work.db, merchant.id, order.total) if cards.uses_balance else 0
+    )
+    return NO_CARD if from_balance < order.total else None
 
 
 def _refuse_debt(work: Work, added: int) -> str | None:
@@ -244,8 +263,6 @@ def require_payable(work: Work, order: Order, ready: ReadySubmission | None = No
     if status.is_printable:
         ignored.add(GeneralError.ITEMS_CONTAINING_ERRORS)
     errors = [error for error in status.errors if error not in ignored]
-    if total_for_recipient(order, status.images).total > MOST_TO_PAY:
-        raise WrongState("The order is too expensive to be paid for at once.")
     if errors:
         later = [_ignore_missing_file(found) for found in status.findings]
         raise WrongState(f"The order cannot be submitted: {_list_codes(errors, later)}.")

@@ -207,7 +207,6 @@ _PLANNED: Final = PreparedStatement(
     .where(
         orders.c.id == bindparam("this"),
         orders.c.version == bindparam("expected"),
-        orders.c.needs_plan,
     )
     .values({"needs_plan": false(), **_NEXT_VERSION})
     .returning(orders.c.version)
