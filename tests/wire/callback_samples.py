@@ -57,6 +57,13 @@ SAMPLES: Final[Mapping[str, CallbackEvent]] = {
     "shipments-created": ShipmentsChanged(
         status=_S.SUBMITTED, merchant_order_id="invoice 42", changed=[7], shipments=[_PLANNED]
     ),
+    "shipments-created-without-images": ShipmentsChanged(
+        status=_S.SUBMITTED,
+        merchant_order_id="invoice 42",
+        changed=[7],
+        shipments=[_PLANNED],
+        lacks_images=True,
+    ),
     "shipped-in-part": ShipmentsChanged(
         status=_S.SUBMITTED,
         merchant_order_id="invoice 42",

@@ -98,6 +98,7 @@ def test_what_has_another_body_but_for_its_timestamp_is_news(
         ("submitted", "shipped-in-part", True),
         ("shipped-in-part", "replanned-after-a-parcel-left", False),
         ("shipped-in-part", "complete", True),
+        ("submitted-without-images", "shipments-created-without-images", False),
         ("submitted-without-images", "shipments-created", True),
     ],
 )

@@ -109,6 +109,8 @@ class ShipmentsChanged(msgspec.Struct, frozen=True, kw_only=True, tag="shipments
     shipments: list[ShipmentFact]
     # What those that changed have become; None if labs have just been offered them.
     state: LabState | None = None
+    # Whether some of its images have not arrived yet.
+    lacks_images: bool = False
 
 
 class ShipmentsDelivered(msgspec.Struct, frozen=True, tag="shipments-delivered"):

@@ -166,7 +166,7 @@ def _show_shipment(shipment: ShipmentFact, write: Callable[[str], str]) -> Callb
 
 
 def _status_data(event: CallbackEvent) -> str:
-    lacks_images = isinstance(event, OrderMoved) and event.lacks_images
+    lacks_images = isinstance(event, OrderMoved | ShipmentsChanged) and event.lacks_images
     if lacks_images and event.status is OrderStatus.SUBMITTED:
         return PAID_AWAITING_IMAGE_UPLOAD
     return event.status

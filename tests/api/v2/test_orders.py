@@ -9,7 +9,7 @@ from sqlalchemy import select
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus
 from printworks.store.engine.database import Database
-from printworks.store.tables import orders
+from printworks.store.tables import ledger_entries, orders
 from tests.api.client import Client
 from tests.api.conftest import MovableClock
 from tests.api.conftest import an_order as an_order_of_3_0
@@ -25,10 +25,30 @@ from tests.api.v2.shop import (
     set_status,
     submit,
 )
+from tests.sellers import sell
 
 REQUIRED = ("recipientName", "destinationCountryCode", "countryCode", "payment", "qualityLevel")
 NOT_FOUND = "The order with the specified id was not found"
 ALL_VERSIONS = ("2.3", "2.5", "2.6")
+
+
+@pytest.mark.every_version
+@pytest.mark.parametrize(("is_gross", "parts"), [(False, 1.2), (True, 1)])
+def test_the_price_is_what_is_charged_with_tax(
+    v2: Client, database: Database, is_gross: bool, parts: float
+) -> None:
+    untaxed = see(v2, submit(v2))["price"]
+    sell(database, is_gross=is_gross)
+
+    order_id = submit(v2)
+
+    shown = see(v2, order_id)
+    assert shown["price"] == round(untaxed * parts)
+    with database.reading() as db:
+        # What each card payment brings is what its charge takes.
+        balances = select(ledger_entries.c.balance).order_by(ledger_entries.c.number)
+        assert list(db.scalars(balances)) == [-untaxed, 0, -shown["price"], 0]
+    assert not {"tax", "total"} & shown.keys()
 
 
 @pytest.mark.every_version

@@ -24,7 +24,7 @@ from printworks.rules.orders import OrderStatus, Permissions
 from printworks.rules.production import OPEN, LabState, find_permissions, is_news
 from printworks.rules.reasons import UNPAID, drop_reasons
 from printworks.rules.routing.model import Routed, Routing
-from printworks.store.images.images import Image, Images
+from printworks.store.images.images import Image, Images, awaits_files
 from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.orders.orders import Order, get_any_order_to_change
 from printworks.store.orders.shipments import (
@@ -184,6 +184,7 @@ def record_shipments(
         changed=list(changed),
         shipments=show_shipments(shipments),
         state=state,
+        lacks_images=order.status is OrderStatus.SUBMITTED and awaits_files(work.db, order.id),
     )
     work.record(order.id, event)
 

@@ -5,13 +5,24 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
-from sqlalchemy import Connection, bindparam, delete, func, insert, null, select, update
+from sqlalchemy import (
+    Connection,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal_column,
+    null,
+    select,
+    update,
+)
 
 from printworks.errors import NotFound
 from printworks.rules.image_names import name_image
 from printworks.rules.images import AcceptedFiles, ImageStatus
 from printworks.rules.mockups import Mockup
 from printworks.rules.sizing import CropPosition, Pixels, Sizing
+from printworks.store.engine.columns import spelled_out
 from printworks.store.engine.many import InsertMany
 from printworks.store.engine.prepared import PreparedStatement, structs_of
 from printworks.store.engine.rows import columns_of, find_struct, group_by, possible_id
@@ -136,6 +147,14 @@ _SHOWN: Final = [null().label("manifest") if c.name == "manifest" else c for c i
 _SHOWN_OF_ORDER: Final = PreparedStatement(
     select(*_SHOWN).where(images.c.order_id == bindparam("order_id")).order_by(images.c.id)
 )
+_AWAITED_OF_ORDER: Final = PreparedStatement(
+    select(literal_column("1"))
+    .where(
+        images.c.order_id == bindparam("order_id"),
+        images.c.status == spelled_out(ImageStatus.AWAITING_URL_OR_DATA),
+    )
+    .limit(literal_column("1"))
+)
 _SUMS_OF_ORDER: Final = PreparedStatement(
     select(images.c.sku, images.c.price, func.sum(images.c.copies))
     .where(images.c.order_id == bindparam("order_id"))
@@ -169,6 +188,11 @@ _SHOWN_OF_PAGE: Final = PreparedStatement(
 def list_images(db: Connection, order_id: int) -> list[Image]:
     """Return the images of an order, in the order in which they were added."""
     return [Image(*row) for row in _OF_ORDER.all(db, {"order_id": order_id})]
+
+
+def awaits_files(db: Connection, order_id: int) -> bool:
+    """Whether images of an order have neither an address nor a file yet."""
+    return _AWAITED_OF_ORDER.first(db, {"order_id": order_id}) is not None
 
 
 def list_images_to_show(db: Connection, order_id: int) -> list[Image]:

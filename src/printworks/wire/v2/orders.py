@@ -194,9 +194,9 @@ class OrderOut(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, shown: ShownOrder, catalogue: Catalogue, links: Links) -> Self:
         order, shared = shown.order, show_shared_members(shown, links)
-        # Members that came after these versions.
-        for name in ("tax", "total"):
-            shared.pop(name, None)
+        # Members that came after these versions, in which the price is what is charged in all.
+        shared.pop("tax", None)
+        shared["price"] = shared.pop("total", shared["price"])
         shared["errorMessage"] = say_in_words(shared["errorMessage"] or "") or None
         return cls(
             **shared,
