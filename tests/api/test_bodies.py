@@ -169,6 +169,22 @@ def test_every_reasonable_way_to_say_it_is_understood(
     assert order["countryCode"] == "GB"
 
 
+@pytest.mark.parametrize("charset", ["iso-8859-1", "Latin1", "windows-1252"])
+def test_what_windows_writes_is_understood_under_either_name(v3: Client, charset: str) -> None:
+    headers = {"Content-Type": f"application/x-www-form-urlencoded; charset={charset}"}
+    body = b"recipientName=Zo%EB+O%92Brien&countryCode=GB&preferredShippingMethod=Standard"
+
+    assert v3.request("POST", "/orders", body, headers).data["recipientName"] == "Zoë O\u2019Brien"
+
+
+def test_a_query_that_nobody_asked_for_is_not_read(v3: Client) -> None:
+    order = v3.post("/orders", an_order()).data["id"]
+
+    statuses = [v3.get(f"/orders/{order}{query}").status for query in ("?x=%ff", "", "?x=%ff")]
+
+    assert statuses == [200, 200, 200]
+
+
 def test_text_of_every_script_survives(v3: Client) -> None:
     name = "Zoë 山田 Ωмега 🖼 <b>&amp;</b> 'x' \"y\""
 

@@ -28,7 +28,9 @@ _NESTING: Final = (dict, list)
 _CHARSETS: Final = {
     **dict.fromkeys(("utf-8", "utf8"), "utf-8"),
     **dict.fromkeys(("us-ascii", "ascii"), "ascii"),
-    **dict.fromkeys(("iso-8859-1", "iso8859-1", "latin-1", "latin1"), "latin-1"),
+    # Whoever says the first mostly means the second, as browsers do. They differ only where the first
+    # has control characters.
+    **dict.fromkeys(("iso-8859-1", "iso8859-1", "latin-1", "latin1"), "cp1252"),
     **dict.fromkeys(("windows-1252", "cp1252"), "cp1252"),
     **{name: name for name in ("utf-16", "utf-16le", "utf-16be")},
 }
@@ -189,7 +191,8 @@ class _Parts:
 
     def add_file(self, file: File) -> None:
         file.file_object.seek(0)
-        name = _decode(file.file_name or b"", self._charset)
+        # Some clients send it as their system writes it, whatever the body says; it only names a file.
+        name = (file.file_name or b"").decode(self._charset, "replace")
         self._add(file.field_name, UploadedFile(name, file.file_object))
 
     def _add(self, name: bytes | None, value: object) -> None:

@@ -97,7 +97,9 @@ def _read_price(name: str, value: object) -> int:
 
 
 def _read_country(name: str, value: object) -> str:
-    code = _read_text(name, value, longest=100).strip().upper()
+    given = _read_text(name, value, longest=100).strip()
+    # Some letters become two in capitals.
+    code = given.upper() if given.isascii() else given
     if code not in COUNTRIES:
         raise BadInput(f"`{name}` is wrong: Country with code {code} not found.")
     return code

@@ -95,9 +95,10 @@ def _send_file(
         for name, value in fields.items()
     ]
     head = (
-        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{part}"; filename="a.jpg"\r\n'
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{part}"; filename="Caf\xe9.jpg"\r\n'
         "Content-Type: image/jpeg\r\n\r\n"
     )
-    body = b"".join([*pieces, head.encode(), file, f"\r\n--{BOUNDARY}--\r\n".encode()])
+    # Names of files are written as the system of the client writes them.
+    body = b"".join([*pieces, head.encode("latin-1"), file, f"\r\n--{BOUNDARY}--\r\n".encode()])
     content_type = f"multipart/form-data; boundary={BOUNDARY}"
     return client.request(method, path, body, {"Content-Type": content_type})

@@ -1,10 +1,20 @@
 """The catalogue and the countries through the older versions."""
 
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
 import pytest
 
 from printworks.catalogue.countries import COUNTRIES
-from tests.api.client import Client
+from printworks.settings import Settings
+from printworks.store.engine.database import Database
+from printworks.web.app import build_app
+from tests.api.client import Client, Server
+from tests.api.conftest import MovableClock
 from tests.api.v2.shop import seen
+from tests.catalogue.folders import a_product, a_whole_folder
 
 pytestmark = pytest.mark.every_version
 
@@ -83,3 +93,18 @@ def test_every_country_is_listed_in_capitals(v2: Client) -> None:
     assert {each["countryCode"] for each in countries} == set(COUNTRIES)
     assert all(each["name"] == each["name"].upper() for each in countries)
     assert any(each["hasProducts"] for each in countries)
+
+
+@pytest.mark.parametrize("product_type", ['"4x6"', None])
+def test_a_country_has_products_if_its_catalogue_lists_any(
+    v2: Client, settings: Settings, database: Database, tmp_path: Path, product_type: str | None
+) -> None:
+    folder = a_whole_folder(tmp_path, a_product(type=product_type))
+    url = database.url.render_as_string(hide_password=False)
+    changed = msgspec.structs.replace(settings, database_url=url, catalogue=folder)
+    with closing(Server(build_app(changed, MovableClock()))) as server:
+        shop = replace(v2, server=server)
+        countries = {one["countryCode"]: one["hasProducts"] for one in seen(shop.get("/Country"))}
+        listed = seen(shop.get("/Catalogue/GB/Standard"))["items"]
+
+    assert countries["GB"] == bool(listed) == (product_type is not None)

@@ -110,6 +110,8 @@ class TestCreating:
                 "must be one of Budget, Standard, Express, Overnight.",
             ),
             ("payment", "Cash", "must be one of InvoiceMe, InvoiceRecipient."),
+            # In capitals it would be that of South Sudan.
+            ("countryCode", "ß", "is wrong: Country with code ß not found."),
             ("countryCode", "QQ", "is wrong: Country with code QQ not found."),
             ("countryCode", 12, "is wrong: Country with code 12 not found."),
             ("recipientName", ["Mary"], "must be text."),

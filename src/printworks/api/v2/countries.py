@@ -13,10 +13,11 @@ def list_countries(call: Call) -> list[CountryOut]:
     return _show_countries(call.work.catalogue)
 
 
-# The catalogue does not change while the process runs.
+# One for the catalogue that is in use.
 @functools.lru_cache(maxsize=1)
 def _show_countries(catalogue: Catalogue) -> list[CountryOut]:
-    sold_to = frozenset().union(*(product.sold_to for product in catalogue.products))
+    listed = (product for product in catalogue.products if product.type_name is not None)
+    sold_to = frozenset().union(*(product.sold_to for product in listed))
     return [
         CountryOut.of(country, has_products=country.code in sold_to)
         for country in COUNTRIES.values()
