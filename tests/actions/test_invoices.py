@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Connection, delete, update
 
 from printworks.actions.accounts.merchants import change_invoicing
-from printworks.actions.invoices.issuing import make_document
+from printworks.actions.invoices.issuing import collect_documents, make_document
 from printworks.actions.orders.shipping import change_shipping
 from printworks.actions.payments.by_hand import PostingByHand, post_money
 from printworks.actions.payments.ledger import verify_ledgers
@@ -23,8 +23,9 @@ from printworks.actions.sellers import (
 )
 from printworks.actions.submission.submit import submit_order
 from printworks.payments.provider import Paid
+from printworks.rules.invoice_drafts import find_month_end
 from printworks.rules.invoices import InvoiceKind, Invoicing, read_document, write_document
-from printworks.rules.jobs import JobKind
+from printworks.rules.jobs import MOST_SKEW, JobKind, JobState
 from printworks.rules.languages import Language
 from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import ShippingMethod
@@ -306,15 +307,46 @@ class TestMonthly:
             assert len(collect_all(db, merchant)) == 2
         assert find_problems(database) == []
 
-    def test_one_job_waits_for_the_end_of_the_month(self, database: Database) -> None:
+    def test_its_job_leaves_time_for_charges_that_began_before_the_end(
+        self, database: Database
+    ) -> None:
         with database.writing() as db:
             merchant = a_shop(db, Invoicing.MONTHLY)
             submitted(db, merchant)
-            submitted(db, merchant)
 
-            (job,) = [row for row in db.execute(jobs.select()) if "invoice" in row.kind]
-            assert job.kind == JobKind.COLLECT_INVOICES
-            assert f"{job.due_at:%Y-%m-%d}" == f"{NOON:%Y}-12-01"
+            (job,) = collecting_jobs(db)
+
+            assert job.args == {"before": "2026-12-01T00:00:00+00:00"}
+            over = find_month_end(NOON)
+            assert over + MOST_SKEW < job.due_at < over + timedelta(hours=1)
+
+    def test_each_month_has_one_job_however_many_orders_there_are(self, database: Database) -> None:
+        with database.writing() as db:
+            merchant = a_shop(db, Invoicing.MONTHLY)
+            for _ in range(4):
+                submitted(db, merchant)
+
+            collected = [job.args["before"][:10] for job in collecting_jobs(db)]
+
+            assert collected == ["2026-12-01", "2027-01-01"]
+
+    def test_what_is_charged_after_its_month_was_collected_is_invoiced_with_the_next(
+        self, database: Database
+    ) -> None:
+        with database.writing() as db:
+            merchant = a_shop(db, Invoicing.MONTHLY)
+            submitted(db, merchant)
+            collect_all(db, merchant)
+            db.execute(update(jobs).values(state=JobState.DONE))
+
+            late = submitted(db, merchant)
+            (job,) = [one for one in collecting_jobs(db) if one.state == JobState.SCHEDULED]
+            before = datetime.fromisoformat(job.args["before"])
+            collect_documents(work_of(db, merchant, now=before), before, payment_terms=TERMS)
+
+            invoiced = [line.order_id for line in documents_of(db, merchant)[-1].lines]
+            assert invoiced == [late.id]
+        assert find_problems(database) == []
 
     def test_other_companies_and_destinations_of_a_member_state_are_apart(
         self, database: Database
@@ -342,6 +374,15 @@ class TestMonthly:
             change_invoicing(work_of(db, merchant), Invoicing.MONTHLY)
 
             assert merchant.invoicing is Invoicing.MONTHLY
+
+
+def collecting_jobs(db: Connection) -> list[Any]:
+    """Return the jobs that invoice by month, the first one first."""
+    return list(
+        db.execute(
+            jobs.select().where(jobs.c.kind == JobKind.COLLECT_INVOICES).order_by(jobs.c.due_at)
+        )
+    )
 
 
 def plant(statement: Any) -> Callable[[Connection], None]:

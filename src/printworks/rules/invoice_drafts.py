@@ -5,7 +5,7 @@ other's numbers; whatever changes in between changes nothing of the invoice.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
 
 import msgspec
@@ -25,6 +25,9 @@ from printworks.rules.taxes import TaxCategory, TaxedAmount, TaxRate
 
 # A document with more orders would be a book.
 MOST_COLLECTED: Final = 500
+# How long after the end of a month it is collected: a charge takes its time before it is written,
+# and the clocks of machines differ.
+COLLECTS_AFTER: Final = timedelta(minutes=5)
 _FIRST_SELLER: Final = 1
 
 

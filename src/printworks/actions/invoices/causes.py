@@ -1,13 +1,19 @@
 """What needs an invoice or a credit note, noted in the transaction of its ledger entry."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from printworks.actions.taxes import TaxedOrder, get_taxed_order
 from printworks.actions.work import Work
 from printworks.invoices.phrases import say
 from printworks.language.words import Words
 from printworks.rules.businesses import Business
-from printworks.rules.invoice_drafts import InvoiceDraft, find_month_end, name_series, write_draft
+from printworks.rules.invoice_drafts import (
+    COLLECTS_AFTER,
+    InvoiceDraft,
+    find_month_end,
+    name_series,
+    write_draft,
+)
 from printworks.rules.invoices import BankAccount, InvoiceLine, InvoiceParty, Invoicing
 from printworks.rules.jobs import JobKind
 from printworks.rules.languages import Language, guess_language
@@ -68,19 +74,27 @@ def _note(work: Work, order_id: int, entry: LedgerEntry, *, charge: int, draft: 
     )
     insert_cause(work.db, cause)
     if work.merchant.invoicing is Invoicing.MONTHLY:
-        end = find_month_end(entry.created_at)
-        work.enqueue(
-            JobKind.COLLECT_INVOICES,
-            {"before": end.isoformat()},
-            wait=max(timedelta(0), end - work.now),
-            dedupe_key=f"collect-invoices:{work.merchant.id}:{end:%Y-%m}",
-        )
+        _enqueue_collecting(work, entry.created_at)
     else:
         work.enqueue(
             JobKind.MAKE_INVOICE,
             {"entry": entry.number},
             dedupe_key=f"make-invoice:{work.merchant.id}:{entry.number}",
         )
+
+
+def _enqueue_collecting(work: Work, charged_at: datetime) -> None:
+    end = find_month_end(charged_at)
+    for before in (end, find_month_end(end)):
+        # The job of this month may have run already: then that of the next collects the rest.
+        job_id = work.enqueue(
+            JobKind.COLLECT_INVOICES,
+            {"before": before.isoformat()},
+            wait=max(timedelta(0), before + COLLECTS_AFTER - work.now),
+            dedupe_key=f"collect-invoices:{work.merchant.id}:{before:%Y-%m}",
+        )
+        if job_id is not None:
+            return
 
 
 def _draft(work: Work, taxed: TaxedOrder, entry: LedgerEntry, paid: int) -> InvoiceDraft:
