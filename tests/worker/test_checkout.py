@@ -1,5 +1,7 @@
 """The recipient pays for an order: how much, by when, and where it then goes."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import msgspec
 import pytest
 from sqlalchemy import update
@@ -271,6 +273,47 @@ class TestARecipientWhoPays:
         with shop.database.writing() as db:
             set_credit_limit(db, shop.merchant.id, 10_000)
         cashier.let_recipient_pay(second)
+
+    def test_what_recipients_may_pay_too_little_for_counts_as_owed(self, cashier: Cashier) -> None:
+        shop = cashier.shop
+        first, second, third = (sell_below_price(shop) for _ in range(3))
+        difference = shop.order(first).price - shop.order(first).shipping_price
+        assert difference > 0
+
+        cashier.let_recipient_pay(first)
+
+        # Without a limit, a merchant who pays by card owes for one order at a time.
+        with pytest.raises(WrongState, match="AccountBalanceInsufficient"):
+            cashier.let_recipient_pay(second)
+        with shop.database.writing() as db:
+            set_credit_limit(db, shop.merchant.id, 2 * difference)
+        cashier.let_recipient_pay(second)
+        with pytest.raises(WrongState, match="AccountBalanceInsufficient"):
+            cashier.let_recipient_pay(third)
+        cashier.cancel(first)
+        cashier.let_recipient_pay(third)
+
+    @pytest.mark.parametrize("at_once", [6])
+    def test_of_many_at_once_no_more_are_let_through_than_the_limit_holds(
+        self, cashier: Cashier, at_once: int
+    ) -> None:
+        shop = cashier.shop
+        waiting = [sell_below_price(shop) for _ in range(at_once)]
+        difference = shop.order(waiting[0]).price - shop.order(waiting[0]).shipping_price
+        with shop.database.writing() as db:
+            set_credit_limit(db, shop.merchant.id, 3 * difference)
+
+        def ask(order: Order) -> bool:
+            try:
+                cashier.let_recipient_pay(order)
+            except WrongState:
+                return False
+            return True
+
+        with ThreadPoolExecutor(at_once) as pool:
+            let_through = list(pool.map(ask, waiting))
+
+        assert sum(let_through) == 3
 
     def test_a_difference_that_cannot_be_charged_is_refused_in_a_sentence(
         self, cashier: Cashier

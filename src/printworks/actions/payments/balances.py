@@ -8,6 +8,7 @@ from printworks.rules.payments import find_free_balance, share_balance
 from printworks.store.money.approvals import sum_waiting
 from printworks.store.money.ledger import lock_books, read_books
 from printworks.store.money.payments import sum_claimed
+from printworks.store.orders.orders import sum_shortfalls
 
 
 def reserve_balance(work: Work, total: int) -> int:
@@ -27,6 +28,11 @@ def read_share_of_balance(db: Connection, merchant_id: int, total: int) -> int:
     """Return how much of what an order costs the balance would pay now."""
     books = read_books(db, merchant_id)
     return share_balance(total, _find_free(db, merchant_id, books)) if books.balance < 0 else 0
+
+
+def read_owed(db: Connection, merchant_id: int) -> int:
+    """Return what a merchant owes, with what it will owe once recipients have paid their orders."""
+    return read_books(db, merchant_id).balance + sum_shortfalls(db, merchant_id)
 
 
 def _find_free(db: Connection, merchant_id: int, books: Books) -> int:

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from printworks.actions.orders.renewing import refuse_unseen_price
-from printworks.actions.payments.balances import read_share_of_balance
+from printworks.actions.payments.balances import read_owed, read_share_of_balance
 from printworks.actions.payments.totals import total_for_recipient
 from printworks.actions.production.release import find_routing
 from printworks.actions.production.routing import (
@@ -38,7 +38,7 @@ from printworks.rules.submission import (
     find_general_errors,
 )
 from printworks.store.images.images import Image, list_images
-from printworks.store.money.ledger import read_books, read_credit_limit
+from printworks.store.money.ledger import read_credit_limit
 from printworks.store.money.payments import get_card
 from printworks.store.orders.orders import Order
 from printworks.store.orders.shipments import WholeOrder, list_shipments
@@ -121,7 +121,7 @@ def _check(
     order, images, _ = whole
     is_open = order.status is OrderStatus.NOT_YET_SUBMITTED
     # A submitted order is paid for.
-    added = _find_debt(work, order, images) if is_open else 0
+    added = find_debt(work, order, images) if is_open else 0
     errors = find_general_errors(
         PostalAddress(
             recipient_name=order.recipient_name,
@@ -181,7 +181,7 @@ def _list_stuck(routing: Routing | None) -> Set[int]:
     return set(routing.items) if isinstance(routing, Unroutable) else set()
 
 
-def _find_debt(work: Work, order: Order, images: Sequence[Image]) -> int:
+def find_debt(work: Work, order: Order, images: Sequence[Image]) -> int:
     """Return what the merchant will owe for the order."""
     if order.payment is Payment.INVOICE_RECIPIENT:
         return max(0, order.total - total_for_recipient(order, images).total)
@@ -195,7 +195,7 @@ def _is_within_limit(work: Work, added: int) -> bool:
     on_account = is_on_account(work.merchant.billing, work.cards)
     if limit is None and (on_account or not added):
         return True
-    owed = read_books(work.db, work.merchant.id).balance
+    owed = read_owed(work.db, work.merchant.id)
     return may_owe(added, owed=owed, limit=limit, on_account=on_account)
 
 
@@ -253,8 +253,10 @@ def require_valid(
     return status
 
 
-def require_payable(work: Work, order: Order, ready: ReadySubmission | None = None) -> None:
-    """Refuse an order that its recipient cannot pay for, with every code.
+def require_payable(
+    work: Work, order: Order, ready: ReadySubmission | None = None
+) -> SubmissionStatus:
+    """Return the status of an order; refuse one that its recipient cannot pay for, with every code.
 
     The recipient can still give an address, and images may be uploaded after the payment.
     """
@@ -268,6 +270,7 @@ def require_payable(work: Work, order: Order, ready: ReadySubmission | None = No
         raise WrongState(f"The order cannot be submitted: {_list_codes(errors, later)}.")
     if status.refusal:
         raise WrongState(status.refusal)
+    return status
 
 
 def require_printable(

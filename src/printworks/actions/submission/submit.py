@@ -9,6 +9,7 @@ from printworks.actions.production.release import release_to_production
 from printworks.actions.submission.check import (
     NO_CHECKOUT,
     ReadySubmission,
+    find_debt,
     make_ready,
     require_payable,
     require_valid,
@@ -93,7 +94,9 @@ def await_payment(work: Work, order: Order, ready: ReadySubmission | None = None
     if work.cards is None:
         raise WrongState(NO_CHECKOUT)
     check_lab_of_key(work, order, ready and ready.routing)
-    require_payable(work, order, ready)
+    # Locked, so that two orders at once cannot exceed the same limit.
+    lock_books(work.db, work.merchant.id)
+    images = require_payable(work, order, ready).images
     taxed = tax_again(work, order)
     if taxed.recipient_tax != order.recipient_tax:
         # Then the merchant pays another part of it.
@@ -106,5 +109,6 @@ def await_payment(work: Work, order: Order, ready: ReadySubmission | None = None
         taxed,
         OrderStatus.AWAITING_PAYMENT,
         pay_until=pay_until,
+        shortfall=find_debt(work, taxed, images),
         reasons=drop_reasons(taxed.reasons, UNPAID),
     )

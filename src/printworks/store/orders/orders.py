@@ -11,6 +11,7 @@ from sqlalchemy import (
     Select,
     bindparam,
     false,
+    func,
     insert,
     literal_column,
     select,
@@ -31,6 +32,7 @@ from printworks.rules.search import (
 )
 from printworks.rules.tax_terms import TaxTerms
 from printworks.store.callbacks.callbacks import PLACE, FeedPosition
+from printworks.store.engine.columns import spelled_out
 from printworks.store.engine.prepared import PreparedStatement, given_as, is_one_of, write_list
 from printworks.store.engine.rows import (
     columns_of,
@@ -168,6 +170,7 @@ _KEYS: Final[Mapping[str, tuple[str, Callable[[str | None], str | None]]]] = {
 _NOT_READ: Final = (
     "callback_format",
     "erased_at",
+    "shortfall",
     "tax_terms",
     *(key for key, _ in _KEYS.values()),
 )
@@ -199,6 +202,13 @@ def _insert_in_place() -> Select[Any]:
 _INSERT_IN_PLACE: Final = PreparedStatement(_insert_in_place())
 _TAX_TERMS: Final = PreparedStatement(
     select(orders.c.tax_terms).where(orders.c.id == bindparam("this"))
+)
+_SHORTFALLS: Final = PreparedStatement(
+    select(func.sum(orders.c.shortfall)).where(
+        orders.c.merchant_id == bindparam("merchant_id"),
+        orders.c.status == spelled_out(OrderStatus.AWAITING_PAYMENT),
+        orders.c.payment == spelled_out(Payment.INVOICE_RECIPIENT),
+    )
 )
 _read_terms: Final = reader_of(TaxTerms)
 _NEXT_VERSION: Final = {"version": orders.c.version + literal_column("1")}
@@ -289,6 +299,7 @@ def insert_order(
         "tax_included": False,
         "tax_terms": None,
         "recipient_tax": 0,
+        "shortfall": 0,
         "price_terms": None,
         "quote_expires_at": None,
         "held_at": None,
@@ -329,6 +340,12 @@ def read_tax_terms(db: Connection, order_id: int) -> TaxTerms | None:
     """Return how an order is taxed; None where no seller collects any tax."""
     (stored,) = _TAX_TERMS.one(db, {"this": order_id})
     return None if stored is None else _read_terms(stored)
+
+
+def sum_shortfalls(db: Connection, merchant_id: int) -> int:
+    """Return what a merchant will owe for orders whose recipients may pay less than they cost."""
+    (total,) = _SHORTFALLS.one(db, {"merchant_id": merchant_id})
+    return int(total or 0)
 
 
 def _make_keys(order: Order, values: Mapping[str, object]) -> dict[str, object]:

@@ -76,6 +76,8 @@ orders = Table(
     Column("tax_terms", Json),
     # How much tax the recipient pays at the checkout.
     Column("recipient_tax", BigInteger, nullable=False, server_default=text("0")),
+    # While its recipient may pay: how much less that is than the order costs. The merchant will owe it.
+    Column("shortfall", BigInteger, nullable=False, server_default=text("0")),
     # How its prices came about; null if they are those of the catalogue.
     Column("price_terms", Json),
     # Until when an open order keeps its price, in the merchant's time; null until there is one.

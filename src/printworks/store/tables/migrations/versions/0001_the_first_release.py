@@ -302,7 +302,7 @@ numbered_table(
     *optional(TEXT, "invoice_currency"),
     *required(INTEGER, "image_count", default="0"),
     *optional(TEXT, "currency"),
-    *required(BIGINT, "price", "shipping_price", "recipient_tax", default="0"),
+    *required(BIGINT, "price", "shipping_price", "recipient_tax", "shortfall", default="0"),
     *optional(BIGINT, "tax"),
     *required(BOOLEAN, "tax_included", default="false"),
     *optional(JSON, "tax_terms"),
