@@ -6,13 +6,14 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
+from printworks.actions.sellers import stop_selling
 from printworks.catalogue.services import Carrier
 from printworks.rules.events import CallbackState
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
-from printworks.store.tables import jobs
+from printworks.store.tables import jobs, ledger_entries
 from tests.api.conftest import MovableClock
 from tests.api.images import add, an_image, create, judge, receive
 from tests.api.production import hear, see, set_status, submit
@@ -21,6 +22,8 @@ from tests.dashboard.scenes import let_labs_be_seen
 from tests.dashboard.telling import did, last_callback, listen, see_merchant, try_once
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window
+from tests.factories import a_system_work
+from tests.sellers import sell
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -409,6 +412,25 @@ def test_a_bank_that_did_not_answer_can_be_asked_again(alice: Window) -> None:
     assert "Submit the order again in a few minutes" in words_of(refused)
     assert b"Retry the payment" in refused.body
     assert "The order was submitted." in alice.follow(alice.do(f"/orders/{order}", "submit-order"))
+
+
+def test_what_is_being_paid_for_is_not_taxed_again(alice: Window, database: Database) -> None:
+    sell(database)
+    order = create(alice.api, merchantOrderId="pay-late")
+    add(alice.api, order)
+    assert alice.do(f"/orders/{order}", "submit-order").status == 400
+    asked = see(alice.api, order)["total"]
+    with database.writing() as db:
+        stop_selling(a_system_work(db))
+
+    alice.follow(alice.do(f"/orders/{order}", "submit-order"))
+
+    shown = see(alice.api, order)
+    assert (shown["status"], shown["total"]) == ("Submitted", asked)
+    with database.reading() as db:
+        # What the card payment brings is what the charge takes.
+        balances = select(ledger_entries.c.balance).order_by(ledger_entries.c.number)
+        assert list(db.scalars(balances)) == [-asked, 0]
 
 
 class TestBlurredPictures:

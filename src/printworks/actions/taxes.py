@@ -119,7 +119,12 @@ def total_again(
 
 
 def tax_again(work: Work, order: Order) -> Order:
-    """Calculate the tax of an order once more, by who sells and buys now; the price stays."""
+    """Calculate the tax of an order once more, by who sells and buys now; the price stays.
+
+    What is being paid for stays as it is.
+    """
+    if order.payment_request_id is not None:
+        return order
     changes = _find_changes(work, order)
     return update_order(work.db, order, changes) if changes else order
 
@@ -144,13 +149,29 @@ def _find_changes(work: Work, order: Order) -> dict[str, Any]:
 def tax_other_shipping(work: Work, order: Order, shipping: int) -> dict[str, Any]:
     """Return the columns of a submitted order whose shipping costs something else.
 
-    The rates are those that were frozen.
+    The rates are those that were frozen; those of a reprint, which was free, are frozen now.
     """
     terms = read_tax_terms(work.db, order.id)
+    if terms is None and order.reprint_of is not None:
+        terms = _find_terms_of_reprint(work, order)
     if terms is None:
         return {}
     changed = change_shipping_line(terms, shipping)
-    return {"tax": changed.tax, "tax_terms": msgspec.to_builtins(changed)}
+    return {
+        "tax": changed.tax,
+        "tax_included": changed.is_gross,
+        "tax_terms": msgspec.to_builtins(changed),
+    }
+
+
+def _find_terms_of_reprint(work: Work, order: Order) -> TaxTerms | None:
+    """Return how the shipping of a reprint is taxed: as with its images, which cost nothing."""
+    parties = find_tax_parties(work.db, work.merchant.id)
+    terms = _find_terms(work, order, parties, sum_items(work.db, order.id), order.shipping_price)
+    if terms is None:
+        return None
+    shipping = tuple(line for line in terms.lines if line.is_shipping)
+    return msgspec.structs.replace(terms, lines=shipping)
 
 
 def estimate_tax(
