@@ -16,6 +16,7 @@ from printworks.actions.images.uploads import (
     UploadResult,
     add_uploaded_image,
     begin_awaited_upload,
+    drop_upload,
 )
 from printworks.actions.work import Work
 from printworks.errors import WrongState
@@ -72,6 +73,25 @@ def test_an_image_whose_file_is_being_sent_takes_no_other_file(database: Databas
 
         with pytest.raises(WrongState, match=SENT):
             begin(work, image)
+
+
+def test_an_image_whose_upload_was_dropped_takes_another_file(database: Database) -> None:
+    with database.writing() as db:
+        work, image = an_awaiting_image(db)
+        dropped = begin(work, image)
+
+        drop_upload(work, dropped)
+
+        assert begin(work, image).file != dropped.file
+
+
+def test_an_image_whose_upload_was_dropped_takes_an_address(database: Database) -> None:
+    with database.writing() as db:
+        work, image = an_awaiting_image(db)
+
+        drop_upload(work, begin(work, image))
+
+        assert set_image_url(work, image, a_file()).status is _S.NOT_YET_DOWNLOADED
 
 
 def test_of_two_addresses_at_once_the_first_is_downloaded(database: Database) -> None:

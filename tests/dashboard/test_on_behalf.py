@@ -1,10 +1,13 @@
 """Operators correct addresses and replace pictures for merchants, by the merchants' own rules."""
 
+from pathlib import Path
+
 import pytest
 
 from printworks.rules.images import ImageStatus
 from printworks.rules.people import Role
 from printworks.rules.production import LabState
+from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images, update_image
 from printworks.store.orders.events import list_events
@@ -137,3 +140,24 @@ def test_a_picture_that_is_fine_cannot_be_replaced_any_more(
     viewer = open_console(server, database, role=Role.VIEWER)
     assert "<form" not in viewer.open(page).body.decode().split("<main")[1]
     assert "Only support can" in viewer.words(f"/console/orders/{order.id}/address")
+
+
+def test_once_files_can_be_stored_again_the_same_picture_is_taken(
+    operator: Window, alice: Window, database: Database, settings: Settings
+) -> None:
+    order, _ = hand_in(database, alice)
+    with database.writing() as db:
+        [image, *_] = list_images(db, order.id)
+        update_image(db, image, {"status": ImageStatus.INVALID, "error_message": "Broken."})
+    page = f"/console/orders/{order.id}/images/{image.id}"
+    in_the_way = Path(settings.files)
+    in_the_way.write_bytes(b"This is no folder.")
+    refused = operator.upload(page, "replace-picture", [("picture", "a.jpg", A_PICTURE)])
+    in_the_way.unlink()
+
+    answer = operator.upload(page, "replace-picture", [("picture", "a.jpg", A_PICTURE)])
+
+    assert refused.status == 503
+    assert "The picture was replaced." in operator.follow(answer)
+    with database.reading() as db:
+        assert list_images(db, order.id)[0].status is ImageStatus.OK

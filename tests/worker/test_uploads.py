@@ -7,18 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import Connection, update
 
-from printworks.actions.images.images import remove_image
+from printworks.actions.images.images import add_images, remove_image
 from printworks.actions.images.pictures import CANNOT_BE_PROCESSED, NOT_AS_EXPECTED
 from printworks.actions.images.uploads import (
     REMOVED_AFTER,
     Upload,
     UploadResult,
     add_uploaded_image,
+    begin_awaited_upload,
     begin_upload,
+    drop_upload,
     validate_upload,
 )
+from printworks.actions.work import Work
 from printworks.errors import BadInput, NotFound, ServiceUnavailable, WrongState
 from printworks.files.folder import FolderFiles
 from printworks.imaging.formats import Format
@@ -28,7 +31,7 @@ from printworks.rules.images import AcceptedFiles, ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.sizing import Pixels
-from printworks.store.images.images import Image, NewImage, list_images
+from printworks.store.images.images import Image, NewImage, get_image, list_images
 from printworks.store.images.pictures import NewPicture, store_picture, uploaded_key
 from printworks.store.orders.orders import Order, get_order_to_change
 from printworks.store.tables import orders
@@ -56,15 +59,31 @@ class Counter:
         new = NewImage(**{"sku": STICKER, "url": None, "copies": 1, **values})
         with self.shop.database.writing() as db:
             return begin_upload(
-                a_work(
-                    db,
-                    self.shop.merchant,
-                    now=self.shop.clock(),
-                    catalogue=self.shop.resources.catalogue,
-                ),
+                self._work(db),
                 get_order_to_change(db, self.shop.merchant.id, order.id),
                 new,
             )
+
+    def add_awaiting(self, order: Order) -> int:
+        """Add an image whose file is to come."""
+        new = NewImage(sku=STICKER, url=None, copies=1)
+        with self.shop.database.writing() as db:
+            work = self._work(db)
+            current = get_order_to_change(db, self.shop.merchant.id, order.id)
+            [image] = add_images(work, current, [new])
+        return image.id
+
+    def begin_awaited(self, image_id: int) -> Upload:
+        """Announce the file of an image that awaits it."""
+        with self.shop.database.writing() as db:
+            work = self._work(db)
+            new = NewImage(sku=STICKER, url=None, copies=1)
+            return begin_awaited_upload(work, get_image(db, image_id), new)
+
+    def drop(self, upload: Upload) -> None:
+        """Say that nothing came of it."""
+        with self.shop.database.writing() as db:
+            drop_upload(self._work(db), upload)
 
     def judge(self, upload: Upload, content: bytes) -> UploadResult:
         """Have the file looked at."""
@@ -82,12 +101,7 @@ class Counter:
         """Let it join its order."""
         with self.shop.database.writing() as db:
             return add_uploaded_image(
-                a_work(
-                    db,
-                    self.shop.merchant,
-                    now=self.shop.clock(),
-                    catalogue=self.shop.resources.catalogue,
-                ),
+                self._work(db),
                 upload,
                 judged,
             )
@@ -101,6 +115,10 @@ class Counter:
         """Return the images of an order."""
         with self.shop.database.reading() as db:
             return list_images(db, order.id)
+
+    def _work(self, db: Connection) -> Work:
+        shop = self.shop
+        return a_work(db, shop.merchant, now=shop.clock(), catalogue=shop.resources.catalogue)
 
 
 @pytest.fixture
@@ -364,6 +382,60 @@ class TestKilled:
         job = shop.job(JobKind.REMOVE_FILES)
 
         assert (job.due_at, job.merchant) == (shop.clock() + timedelta(hours=1), None)
+
+
+class TestAwaited:
+    """The file of an image that exists already, of which several may be sent before one is taken."""
+
+    @pytest.fixture
+    def image_id(self, counter: Counter) -> int:
+        return counter.add_awaiting(counter.shop.add_order())
+
+    def test_what_came_to_nothing_leaves_no_original(self, counter: Counter, image_id: int) -> None:
+        shop = counter.shop
+        upload = counter.begin_awaited(image_id)
+        counter.judge(upload, A_PICTURE)
+        counter.drop(upload)
+
+        shop.pass_time(seconds=REMOVED_AFTER.total_seconds() + 1)
+
+        assert shop.list_files("originals") == []
+
+    def test_its_removal_is_not_that_of_the_next_file(
+        self, counter: Counter, image_id: int
+    ) -> None:
+        shop = counter.shop
+        failed = counter.begin_awaited(image_id)
+        counter.judge(failed, A_PICTURE)
+        counter.drop(failed)
+        taken = counter.begin_awaited(image_id)
+        counter.add(taken, counter.judge(taken, ANOTHER_PICTURE))
+
+        shop.pass_time(seconds=REMOVED_AFTER.total_seconds() + 1)
+
+        assert shop.list_files("originals") == [taken.file]
+        assert shop.resources.files.read(taken.file) == ANOTHER_PICTURE
+        assert {f"proofs/{image_id}/{name}.jpg" for name in ("preview", "thumbnail")} <= set(
+            shop.list_files("proofs")
+        )
+
+    def test_one_that_was_thought_dead_does_not_fill_what_another_has_filled(
+        self, counter: Counter, image_id: int
+    ) -> None:
+        shop = counter.shop
+        late = counter.begin_awaited(image_id)
+        judged = counter.judge(late, A_PICTURE)
+        shop.pass_time(seconds=REMOVED_AFTER.total_seconds() + 1)
+        taken = counter.begin_awaited(image_id)
+        with pytest.raises(ServiceUnavailable, match="send it again"):
+            counter.add(late, judged)
+        counter.drop(late)
+
+        with pytest.raises(WrongState, match="already sending"):
+            counter.begin_awaited(image_id)
+        image = counter.add(taken, counter.judge(taken, ANOTHER_PICTURE))
+
+        assert (image.id, image.md5) == (image_id, hashlib.md5(ANOTHER_PICTURE).hexdigest())
 
 
 def test_files_that_cannot_be_kept_are_our_trouble(counter: Counter, tmp_path: Path) -> None:

@@ -145,6 +145,9 @@ class Unfinished(msgspec.Struct, Generic[Reply], frozen=True):
     the answer, unless there is something to write: then that is the result of `then`, which is called
     with it in another transaction. A `ServiceError` that `then` returns is the answer, and what it
     wrote stays; one that it raises rolls that back.
+
+    `otherwise` is called in a transaction of its own if there is another end than success: a refusal, a
+    failure, or no thread for `ask`. It takes back what would keep the client from trying again.
     """
 
     ask: Callable[[], Reply]
@@ -152,6 +155,7 @@ class Unfinished(msgspec.Struct, Generic[Reply], frozen=True):
     needs: Needs = Needs.PROCESS
     # The order that `ask` would return, if it is so large that another process had better write it.
     large_order: int | None = None
+    otherwise: Callable[[Connection], None] | None = None
 
 
 _CATALOGUE: Final = "/catalogue/service direct/"

@@ -14,6 +14,7 @@ from printworks.actions.images.uploads import (
     UploadResult,
     add_uploaded_image,
     begin_awaited_upload,
+    drop_upload,
     name_upload,
     validate_upload,
 )
@@ -69,4 +70,7 @@ def add_upload(
             return result
         return show(add_uploaded_image(call.work_in(db), upload, result))
 
-    return Unfinished(ask, then)
+    def otherwise(db: Connection) -> None:
+        drop_upload(call.work_in(db), upload)
+
+    return Unfinished(ask, then, otherwise=otherwise)

@@ -11,13 +11,13 @@ from printworks.actions.images.uploads import (
     add_uploaded_image,
     begin_awaited_upload,
     begin_upload,
+    drop_upload,
 )
 from printworks.actions.work import Work
 from printworks.rules.images import ImageStatus, check_replacing
 from printworks.rules.orders import OrderStatus
 from printworks.rules.reasons import ReasonCode, drop_reasons
 from printworks.store.images.images import Image, NewImage, get_image_of_order, update_image
-from printworks.store.images.pictures import cancel_removal
 from printworks.store.orders.orders import Order, get_order_to_change, update_order
 
 
@@ -59,12 +59,8 @@ def replace_by_upload(
 
 
 def drop_replacing(work: Work, upload: Upload) -> None:
-    """Forget an upload whose file cannot be printed, so that another one can be sent at once.
-
-    Nothing of it is stored, and a removal would come in the way of the next, whose files have
-    the same names.
-    """
-    cancel_removal(work.db, upload.removal)
+    """Forget an upload that came to nothing, so that another file can be sent at once."""
+    drop_upload(work, upload)
 
 
 def _find(work: Work, order: Order, image_id: int) -> Image:

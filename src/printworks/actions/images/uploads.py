@@ -4,9 +4,15 @@
 outside any transaction, validates and stores the file; `add_uploaded_image`, in another
 transaction, adds the image to its order. The first step enqueues the removal of the files and the
 last cancels it, so that a failure in between leaves nothing behind.
+
+For an image that awaits its file, the key of that job is also what keeps others from sending one at
+the same time. `drop_upload` gives it up; if the process dies before it can, the job ends and with it
+the claim to the image. The proofs have the names of the image: they stay, for the next file or until
+the image is erased.
 """
 
 import hashlib
+import secrets
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -56,8 +62,15 @@ from printworks.store.images.images import (
     insert_received_image,
     reserve_image_ids,
 )
-from printworks.store.images.pictures import NewPicture, cancel_removal, proof_keys, uploaded_key
+from printworks.store.images.pictures import (
+    NewPicture,
+    awaited_key,
+    cancel_removal,
+    proof_keys,
+    uploaded_key,
+)
 from printworks.store.orders.orders import Order, get_order_to_change
+from printworks.store.queue.jobs import free_key, give_up_key
 
 # Longer than any request takes.
 REMOVED_AFTER: Final = timedelta(hours=1)
@@ -70,12 +83,14 @@ log = structlog.get_logger()
 
 
 class Upload(msgspec.Struct, frozen=True):
-    """An image that is being uploaded; its files are named by its id."""
+    """An image that is being uploaded; its proofs are named by its id."""
 
     image_id: int
     order_id: int
     new: NewImage
     product: Product
+    # The key of the file itself.
+    file: str
     # The job that removes its files unless it becomes an image.
     removal: int
     # Whether the image exists already and awaits its file, and which edition of it.
@@ -98,17 +113,21 @@ def begin_upload(work: Work, order: Order, new: NewImage) -> Upload:
     check_files(work.merchant.file_bytes, work.quotas)
     normalised = _check(work, order, new)
     [image_id] = reserve_image_ids(work.db, order.id, 1, now=work.now)
-    removal = _enqueue_removal(work, image_id)
+    file = uploaded_key(image_id)
+    removal = _enqueue_removal(work, [file, *proof_keys(image_id)])
     # Only a job with a dedupe key may exist already.
     assert removal is not None  # noqa: S101
     product = work.catalogue.get_product(normalised.sku)
-    return Upload(image_id, order.id, normalised, product, removal)
+    return Upload(image_id, order.id, normalised, product, file, removal)
 
 
 def begin_awaited_upload(work: Work, image: Image, new: NewImage) -> Upload:
     """Begin the upload for an image that awaits its file; its sizing is known already."""
     check_files(work.merchant.file_bytes, work.quotas)
-    removal = _enqueue_removal(work, image.id, dedupe_key=awaited_upload_key(image.id))
+    file, key = awaited_key(image.id, secrets.token_hex(8)), awaited_upload_key(image.id)
+    # Of an upload that died with its process: it can no longer add its file.
+    free_key(work.db, key)
+    removal = _enqueue_removal(work, [file], dedupe_key=key)
     if removal is None:
         raise WrongState(FILE_ALREADY_SENT)
     awaited = msgspec.structs.replace(
@@ -116,14 +135,20 @@ def begin_awaited_upload(work: Work, image: Image, new: NewImage) -> Upload:
     )
     product = work.catalogue.get_product(image.sku)
     return Upload(
-        *(image.id, image.order_id, awaited, product, removal),
+        *(image.id, image.order_id, awaited, product, file, removal),
         is_awaited=True,
         edition=image.edition,
     )
 
 
-def _enqueue_removal(work: Work, image_id: int, *, dedupe_key: str | None = None) -> int | None:
-    files = [uploaded_key(image_id), *proof_keys(image_id)]
+def drop_upload(work: Work, upload: Upload) -> None:
+    """Let another file be sent at once instead of one that came to nothing."""
+    give_up_key(work.db, upload.removal)
+
+
+def _enqueue_removal(
+    work: Work, files: Sequence[str], *, dedupe_key: str | None = None
+) -> int | None:
     return work.enqueue_unowned(
         JobKind.REMOVE_FILES, {"files": files}, wait=REMOVED_AFTER, dedupe_key=dedupe_key
     )
@@ -164,8 +189,7 @@ def validate_upload(
         refused = msgspec.structs.replace(received, refusal=result.reason)
         return UploadResult(ImageStatus.INVALID, received.md5, refused, result.reason)
     try:
-        key = uploaded_key(upload.image_id)
-        picture = store_original(files, received, result.facts, source, key=key)
+        picture = store_original(files, received, result.facts, source, key=upload.file)
         store_proofs(files, upload.image_id, folder)
     except FilesUnavailable as error:
         log.error("upload cannot be stored", reason=str(error))

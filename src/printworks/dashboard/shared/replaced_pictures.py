@@ -48,14 +48,20 @@ def _replace_by_file(
     with services.database.writing() as db:
         work, order = lock(db)
         upload = begin_replacing(work, order, image_id)
-    result = _validate(services, upload, file)
-    with services.database.writing() as db:
-        work, order = lock(db)
-        if result.status is ImageStatus.OK:
-            named = name_upload(upload, file.filename or "")
+    try:
+        result = _validate(services, upload, file)
+        if result.status is not ImageStatus.OK:
+            message = result.error_message or "This file cannot be printed."
+            raise BadInput(message, field="picture")
+        named = name_upload(upload, file.filename or "")
+        with services.database.writing() as db:
+            work, order = lock(db)
             return replace_by_upload(work, order.id, image_id, (named, result))
-        drop_replacing(work, upload)
-    raise BadInput(result.error_message or "This file cannot be printed.", field="picture")
+    except BaseException:
+        with services.database.writing() as db:
+            work, _ = lock(db)
+            drop_replacing(work, upload)
+        raise
 
 
 def _validate(services: PageServices, upload: Upload, file: UploadFile) -> UploadResult:

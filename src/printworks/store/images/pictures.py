@@ -214,6 +214,14 @@ def uploaded_key(image_id: int) -> str:
     return f"originals/upload-{image_id}"
 
 
+def awaited_key(image_id: int, upload: str) -> str:
+    """Return the key of a file that is uploaded for an image that awaits one.
+
+    The upload is part of it, so that the removal of one that failed is not that of the next.
+    """
+    return f"{uploaded_key(image_id)}-{upload}"
+
+
 def proxy_key(sha256: str, rendering: int | str) -> str:
     """Return the key of the smaller picture from which further proofs are rendered."""
     return f"proxies/{sha256}-{rendering}.jpg"

@@ -241,9 +241,20 @@ def forget_job(db: Connection, job_id: int) -> None:
 
 
 def is_enqueued(db: Connection, dedupe_key: str) -> bool:
-    """Say whether there is still a row of a job with this key, finished or not."""
-    query = select(jobs.c.id).where(jobs.c.dedupe_key == dedupe_key)
-    return db.execute(query).first() is not None
+    """Say whether there is a job with this key that has not ended."""
+    is_open = (jobs.c.dedupe_key == dedupe_key, jobs.c.finished_at.is_(None))
+    return db.execute(select(jobs.c.id).where(*is_open)).first() is not None
+
+
+def free_key(db: Connection, dedupe_key: str) -> None:
+    """Let another job have this key if the one that has it has ended."""
+    has_ended = (jobs.c.dedupe_key == dedupe_key, jobs.c.finished_at.is_not(None))
+    db.execute(update(jobs).where(*has_ended).values(dedupe_key=None))
+
+
+def give_up_key(db: Connection, job_id: int) -> None:
+    """Let another job have the key of this one, which stays in the queue."""
+    db.execute(update(jobs).where(jobs.c.id == job_id).values(dedupe_key=None))
 
 
 def read_claimed(row: Iterable[Any], worker: str) -> Job:
