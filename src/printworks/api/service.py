@@ -188,9 +188,8 @@ class ApiService:
             response = answer_error(matched, error)
         finally:
             close_files(body)
-        # A refusal leaves the key free.
-        if claim is not None and not is_done:
-            release_claim(self._database, claim)
+        if not is_done:
+            self._give_up(pending.begun)
         return response
 
     def _conclude(
@@ -223,8 +222,15 @@ class ApiService:
     def drop(self, pending: Pending) -> None:
         """Drop a request that cannot be finished now, so that the client can send it again."""
         close_files(pending.body)
-        if pending.begun.claim is not None:
-            release_claim(self._database, pending.begun.claim)
+        self._give_up(pending.begun)
+
+    def _give_up(self, begun: StartedRequest) -> None:
+        """Leave nothing in the way of the next try: a refusal leaves the key free, too."""
+        if begun.work.otherwise is not None:
+            with self._database.writing() as db:
+                begun.work.otherwise(db)
+        if begun.claim is not None:
+            release_claim(self._database, begun.claim)
 
     def _write_together(
         self, works: Sequence[Perform]
@@ -268,7 +274,9 @@ class ApiService:
 
     def _answer_read(self, matched: MatchedRequest) -> Response | Pending:
         presented, known = self._authenticate(matched)
-        query = parse_form(matched.request.query) if matched.request.query else {}
+        # What an endpoint does not ask for is not read, whatever it is.
+        asks = matched.request.query and matched.endpoint.query
+        query = parse_form(matched.request.query) if asks else {}
         body: object = {}
         if matched.endpoint.outside_transaction:
             body = parse_body(matched.request.headers, matched.request.body, matched.request.upload)
