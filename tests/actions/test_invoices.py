@@ -48,7 +48,7 @@ from tests.actions.invoicing import (
     make_all,
 )
 from tests.actions.test_ledger import CARDS, CATALOGUE, a_draft, pay_by_card
-from tests.actions.test_taxes import sell, work_of
+from tests.actions.test_taxes import reprinted, sell, work_of
 from tests.factories import NOON, a_merchant, a_system_work, a_work
 from tests.sellers import BRITISH, GERMAN
 
@@ -197,6 +197,25 @@ def test_a_reprint_is_free_and_has_no_invoice(database: Database) -> None:
         reprint(db, complain(db, merchant, order))
 
         assert len(make_all(db, merchant)) == 1
+    assert find_problems(database) == []
+
+
+def test_shipping_that_is_charged_for_a_reprint_is_invoiced_and_taken_back(
+    database: Database,
+) -> None:
+    with database.writing() as db:
+        merchant = a_shop(db)
+        again = reprinted(db, merchant, submitted(db, merchant))
+        express = {"shipping_method": ShippingMethod.EXPRESS}
+        sent = change_shipping(work_of(db, merchant), again, express)
+        cancel(db, merchant, sent)
+
+        _, invoice, credit = make_all(db, merchant)
+
+        assert (invoice.gross, invoice.tax) == (sent.total, sent.tax)
+        assert [line.description for line in invoice.lines] == ["Shipping"]
+        assert credit.kind is InvoiceKind.CREDIT_NOTE
+        assert credit.lines == invoice.lines
     assert find_problems(database) == []
 
 

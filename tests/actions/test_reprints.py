@@ -3,27 +3,35 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from sqlalchemy import func, select
 
 from printworks.actions.issues.issues import reprint_issue
 from printworks.actions.issues.reprints import PROOFS, copy_proofs, delete_proofs, plan_reprint
+from printworks.actions.orders.shipping import change_shipping
+from printworks.actions.production.lab_reports import apply_lab_report
 from printworks.actions.submission.submit import submit_order
 from printworks.catalogue.products import Currency
 from printworks.errors import WrongState
 from printworks.files.folder import FolderFiles
+from printworks.labs.documents import LabReport
 from printworks.rules.events import OrderCompensated, OrderReprints
 from printworks.rules.images import ImageStatus
-from printworks.rules.orders import OrderStatus, Payment
+from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.rules.production import LabState
 from printworks.store.accounts.lifecycle import set_currency
+from printworks.store.accounts.merchants import get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
 from printworks.store.images.pictures import NewPicture, proof_key, store_picture
 from printworks.store.issues.issues import get_any_issue
 from printworks.store.issues.reprints import use_pictures
+from printworks.store.money.lab_costs import list_debts
 from printworks.store.money.ledger import read_books, set_credit_limit
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order
+from printworks.store.orders.shipments import list_shipments
 from printworks.store.tables import images as images_table
 from printworks.store.tables import orders as orders_table
 from tests.actions.complaints import (
@@ -96,6 +104,56 @@ def test_a_reprint_keeps_the_currency_of_its_prices(database: Database) -> None:
 
         again = get_order(db, merchant.id, settled.reprint_order_id or 0)
         assert again.currency is Currency.GBP
+
+
+class TestInAnotherCurrency:
+    """The account was kept in another currency when the order was charged."""
+
+    def test_labs_are_paid_in_the_currency_of_the_reprint(self, database: Database) -> None:
+        with database.writing() as db:
+            merchant = a_merchant(db)
+            order = submitted(db, merchant)
+            issue = complain(db, merchant, order)
+            set_currency(db, merchant.id, Currency.EUR)
+
+            settled = reprint(db, issue)
+
+            [first] = list_shipments(db, order.id)
+            [again] = list_shipments(db, settled.reprint_order_id or 0)
+            sent = LabReport(job=again.id, state=LabState.DISPATCHED)
+            apply_lab_report(a_system_work(db, now=NOON, catalogue=CATALOGUE), sent)
+            [debt] = list_debts(db)
+            assert (debt.lab, debt.currency) == (first.lab, Currency.GBP)
+            assert debt.total == first.items_cost + first.shipping_cost
+
+    def test_no_other_shipping_is_charged_for_it(self, database: Database) -> None:
+        with database.writing() as db:
+            merchant = a_merchant(db)
+            issue = complain(db, merchant, submitted(db, merchant))
+            set_currency(db, merchant.id, Currency.EUR)
+            merchant = get_merchant(db, merchant.id)
+            again = get_order(db, merchant.id, reprint(db, issue).reprint_order_id or 0)
+            work = a_work(db, merchant, now=NOON, catalogue=CATALOGUE)
+
+            with pytest.raises(WrongState, match="in GBP"), db.begin_nested():
+                change_shipping(work, again, {"shipping_method": ShippingMethod.EXPRESS})
+
+            assert change_shipping(work, again, {"address1": "2 Low Road"}).price == 0
+            assert find_faults(db, merchant) == []
+
+    def test_nothing_is_printed_again_in_one_that_is_no_longer_sold_in(
+        self, database: Database
+    ) -> None:
+        with database.writing() as db:
+            merchant = a_merchant(db)
+            issue = complain(db, merchant, submitted(db, merchant))
+            set_currency(db, merchant.id, Currency.EUR)
+            copies = plan_reprint(a_system_work(db, now=NOON), issue.id)
+            in_euros = msgspec.structs.replace(CATALOGUE, currencies=(Currency.EUR,))
+            work = a_system_work(db, now=NOON, catalogue=in_euros)
+
+            with pytest.raises(WrongState, match="Nothing is sold any more in GBP"):
+                reprint_issue(work, issue.id, copies, comment="Sorry.")
 
 
 def test_both_orders_know_of_each_other(database: Database) -> None:

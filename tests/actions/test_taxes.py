@@ -67,6 +67,12 @@ def lines_of(db: Connection, merchant: Merchant) -> list[list[tuple[str, int]]]:
     return [[(str(line.account), line.amount) for line in entry.lines] for entry in entries]
 
 
+def reprinted(db: Connection, merchant: Merchant, order: Order) -> Order:
+    """Return the order that prints another one again."""
+    issue = reprint(db, complain(db, merchant, order))
+    return get_order(db, merchant.id, issue.reprint_order_id or 0)
+
+
 def test_without_a_seller_nothing_is_taxed(database: Database) -> None:
     with database.writing() as db:
         merchant = a_merchant(db)
@@ -322,8 +328,7 @@ def test_a_reprint_is_free_of_tax(database: Database) -> None:
         sell(db)
         merchant = a_merchant(db)
         order = submitted(db, merchant)
-        issue = reprint(db, complain(db, merchant, order))
-        again = get_order(db, merchant.id, issue.reprint_order_id or 0)
+        again = reprinted(db, merchant, order)
 
         assert (again.tax, again.total) == (None, 0)
         assert owed(db, merchant) == order.total
@@ -347,6 +352,60 @@ def test_other_shipping_is_charged_at_the_frozen_rate(
         assert sent.price > order.price
         assert sent.tax == (round(sent.price * 0.2) if has_seller else None)
         assert owed(db, merchant) == sent.total
+        assert find_faults(db, merchant) == []
+
+
+@pytest.mark.parametrize("is_gross", [False, True])
+def test_shipping_that_is_charged_for_a_reprint_is_taxed(
+    database: Database, *, is_gross: bool
+) -> None:
+    with database.writing() as db:
+        sell(db, is_gross=is_gross)
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+        again = reprinted(db, merchant, order)
+        express = {"shipping_method": ShippingMethod.EXPRESS}
+        sent = change_shipping(work_of(db, merchant), again, express)
+
+        assert sent.price == sent.shipping_price > 0
+        assert sent.tax == round(sent.price / 6 if is_gross else sent.price * 0.2)
+        assert sent.total == sent.price + (0 if is_gross else sent.tax)
+        assert owed(db, merchant) == order.total + sent.total
+        assert lines_of(db, merchant)[-1][-1] == ("tax", -sent.tax)
+        taxed = get_taxed_order(work_of(db, merchant), sent)
+        assert taxed is not None
+        assert [(line.is_shipping, line.gross) for line in taxed.terms.lines] == [
+            (True, sent.total)
+        ]
+        assert find_faults(db, merchant) == []
+
+
+def test_shipping_of_a_reprint_is_charged_at_the_rate_that_was_frozen_first(
+    database: Database,
+) -> None:
+    with database.writing() as db:
+        sell(db)
+        merchant = a_merchant(db)
+        again = reprinted(db, merchant, submitted(db, merchant))
+        express = {"shipping_method": ShippingMethod.EXPRESS}
+        sent = change_shipping(work_of(db, merchant), again, express)
+        stop_selling(a_system_work(db))
+        overnight = {"shipping_method": ShippingMethod.OVERNIGHT}
+        sooner = change_shipping(work_of(db, merchant), sent, overnight)
+
+        assert sooner.price > sent.price
+        assert sooner.tax == round(sooner.price * 0.2)
+        assert find_faults(db, merchant) == []
+
+
+def test_shipping_of_a_reprint_is_not_taxed_where_nobody_sells(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        again = reprinted(db, merchant, submitted(db, merchant))
+        express = {"shipping_method": ShippingMethod.EXPRESS}
+        sent = change_shipping(work_of(db, merchant), again, express)
+
+        assert (sent.tax, sent.total) == (None, sent.shipping_price)
         assert find_faults(db, merchant) == []
 
 

@@ -107,3 +107,12 @@ def explain_currency(currency: str, sold_in: Collection[str]) -> str | None:
         f"Nothing is sold any more in {currency}, the currency of this account. Ask the operator of "
         f"the service to change it; the currencies of the catalogue are: {', '.join(sold_in)}."
     )
+
+
+def check_same_currency(charged_in: str, kept_in: str) -> None:
+    """Refuse to charge for an order of one currency if the account is kept in another by now."""
+    if charged_in != kept_in:
+        raise WrongState(
+            f"The order is in {charged_in}, and the account is kept in {kept_in} by now, so its "
+            "shipping method can no longer be changed."
+        )

@@ -14,7 +14,7 @@ from printworks.actions.orders.orders import open_order
 from printworks.actions.payments.charges import ON_ACCOUNT
 from printworks.actions.production.release import release_to_production
 from printworks.actions.work import SystemWork, Work
-from printworks.catalogue.products import choose_attributes
+from printworks.catalogue.products import Currency, choose_attributes
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput, WrongState
 from printworks.files.store import Files
@@ -75,6 +75,9 @@ def make_reprint(work: Work, order: Order, issue: Issue, copies: Copies) -> Orde
     is_as_planned = [image.id for image in originals] == planned
     if not is_as_planned or not use_pictures(work.db, _pictures_of(originals), now=work.real_now):
         raise WrongState(ORDER_CHANGED)
+    # That of the prices, even if the account is kept in another by now.
+    currency = order.currency or work.merchant.currency
+    _require_sold_in(currency, work.catalogue)
     _require_makeable(order, originals, work.catalogue)
     created = open_order(work.unaudited, _describe(work.db, order))
     work.record(created.id, OrderReprints(order=order.id, issue=issue.id))
@@ -84,8 +87,7 @@ def make_reprint(work: Work, order: Order, issue: Issue, copies: Copies) -> Orde
     # Images keep their prices: customs documents need the values.
     values = {
         "image_count": len(images),
-        # That of the prices, even if the account is kept in another by now.
-        "currency": order.currency or work.merchant.currency,
+        "currency": currency,
         "price": 0,
         "reprint_of": order.id,
     }
@@ -119,6 +121,15 @@ def _find_originals(
 
 def _pictures_of(images: Sequence[Image]) -> list[int]:
     return [image.picture_id for image in images if image.picture_id is not None]
+
+
+def _require_sold_in(currency: Currency, catalogue: Catalogue) -> None:
+    """Refuse a currency in which labs have no costs any more."""
+    if currency not in catalogue.currencies:
+        raise WrongState(
+            f"Nothing is sold any more in {currency}, in which the order was charged, so it cannot be "
+            "printed again. Post a credit by hand, and close the issue without action."
+        )
 
 
 def _require_makeable(order: Order, originals: Sequence[Image], catalogue: Catalogue) -> None:

@@ -19,6 +19,7 @@ from printworks.actions.work import Work
 from printworks.errors import WrongState
 from printworks.rules.events import OrderChanged
 from printworks.rules.issues import check_not_compensated
+from printworks.rules.merchants import check_same_currency
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import is_on_account, may_owe
 from printworks.store.images.images import list_images, sum_items
@@ -71,8 +72,10 @@ def change_shipping(work: Work, order: Order, values: Mapping[str, object]) -> O
 
 def _reprice(work: Work, before: Order, order: Order, shipments: Shipments) -> Order:
     check_not_compensated(is_compensated=is_compensated(work.db, before.id))
+    currency = order.currency or work.merchant.currency
+    check_same_currency(currency, work.merchant.currency)
     items = sum_items(work.db, order.id)
-    shipping = find_shipping(order, items, work.catalogue, work.merchant.currency)
+    shipping = find_shipping(order, items, work.catalogue, currency)
     price = before.price - before.shipping_price + shipping
     taxed = tax_other_shipping(work, order, shipping)
     repriced = update_order(work.db, order, {"price": price, "shipping_price": shipping, **taxed})

@@ -147,6 +147,10 @@ def route_order(order: Order, images: Images, terms: RoutingTerms) -> Routing | 
 
     In a currency in which nothing is sold any more, costs cannot be compared: None, too.
     """
+    if order.currency is not None:
+        # What labs get is booked in it: a reprint keeps that of the first order, even if the account
+        # is kept in another by now.
+        terms = msgspec.structs.replace(terms, currency=order.currency)
     delivery = find_delivery(order)
     if delivery is None or terms.currency not in terms.catalogue.currencies:
         return None
