@@ -5,6 +5,7 @@ from typing import Final
 
 from printworks.actions.orders.orders import change_order
 from printworks.actions.orders.quotes import find_shipping
+from printworks.actions.payments.balances import read_owed
 from printworks.actions.payments.charges import charge_order, refund_charge
 from printworks.actions.production.lab_limits import check_lab_of_key
 from printworks.actions.production.release import (
@@ -87,7 +88,9 @@ def _reprice(work: Work, before: Order, order: Order, shipments: Shipments) -> O
 
 def _require_credit(work: Work, added: int) -> None:
     """Refuse a difference beyond the merchant's credit: no card is charged for it."""
-    owed = lock_books(work.db, work.merchant.id).balance
+    # Locked, so that two orders at once cannot exceed the same limit.
+    lock_books(work.db, work.merchant.id)
+    owed = read_owed(work.db, work.merchant.id)
     limit = read_credit_limit(work.db, work.merchant.id)
     on_account = is_on_account(work.merchant.billing, work.cards)
     if added > 0:
