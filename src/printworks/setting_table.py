@@ -327,5 +327,5 @@ class DeclaredSettings(DeclaredPlaces, frozen=True, kw_only=True):
         "cancelled, such as `365d`; by default they are not deleted.",
     ] = None
     keep_issue_photos: Annotated[
-        timedelta, "How long the photographs of an issue are stored after it is settled."
+        timedelta, "How long the photos of an issue are stored after it is settled."
     ] = timedelta(days=90)

@@ -198,7 +198,7 @@ def test_what_waits_to_be_paid_out_pays_for_nothing_and_the_other_way_round(
         merchant = with_credit(db, 150)
         waits = post_payout(db, 100, above=0)
         request = ask(db, merchant)
-        with pytest.raises(BadInput, match="payments under way"):
+        with pytest.raises(BadInput, match=r"At most 1\.00 GBP can be paid out"):
             post_payout(db, 101)
         reject(a_system_work(db, now=NOON), waits.approval)
 

@@ -131,7 +131,7 @@ def test_a_draft_is_a_copy_that_is_changed_until_it_is_published(
         assert read_texts(db, draft.id) == second.texts
         [entry] = list_audit_of(db, f"version {draft.id}", limit=1)
         assert (entry.who, entry.details) == (OPERATOR.who, {"what": "product A: price"})
-        with pytest.raises(WrongState, match="was changed in this moment"):
+        with pytest.raises(WrongState, match="has just changed this draft"):
             publish_version(system, draft.id, first)
         published = publish_version(system, draft.id, second)
         with pytest.raises(WrongState, match="What was published stays as it is"):

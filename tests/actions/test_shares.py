@@ -40,7 +40,7 @@ def test_a_merchant_gets_limits_of_its_own_and_the_usual_ones_again(database: Da
     [
         (ShareTerms(per_second=0), "rate"),
         (ShareTerms(burst=-1), "burst"),
-        (ShareTerms(in_work=1_000_001), "number of requests in work"),
+        (ShareTerms(in_work=1_000_001), "number of concurrent requests"),
     ],
 )
 def test_a_limit_that_makes_no_sense_is_refused(

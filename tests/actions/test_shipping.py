@@ -150,7 +150,7 @@ def test_what_was_made_good_does_not_travel_otherwise(database: Database) -> Non
         issue = open_issue(a_work(db, merchant, now=NOON), order, new)
         refund_issue(a_system_work(db, now=NOON), issue.id, order.price, comment="Sorry.")
 
-        with pytest.raises(WrongState, match="travel otherwise"):
+        with pytest.raises(WrongState, match="shipping can no longer be changed"):
             change(db, merchant, order, shipping_method=ShippingMethod.BUDGET)
         assert change(db, merchant, order, address1="2 Low Road").address1 == "2 Low Road"
 

@@ -135,7 +135,7 @@ def add_products(
         kind, _, size = sku.partition("-")
         width, height = size.split("X")
         name = f"{kind.capitalize()} {width} \N{MULTIPLICATION SIGN} {height} cm"
-        fill(page, {"Article number": sku, "Name": name, "Printed size": f"{width} x {height}"})
+        fill(page, {"SKU": sku, "Name": name, "Printed size": f"{width} x {height}"})
         fill(page, {"Price in EUR": price, "Sold to": "Germany\nAustria"})
         page.get_by_label("Kind").select_option(kind.lower())
         page.get_by_label("Measured in").select_option("cm")

@@ -278,7 +278,7 @@ def test_a_recipients_complaint_is_settled_by_a_reprint(
     house.sign_up(page, "Sorry", f"sorry-{size}@shop.example")
     number = make_order(page, house)
     complete(page)
-    page.get_by_role("link", name="Report an issue").click()
+    page.get_by_role("link", name="Open an issue").click()
     page.get_by_label("What is wrong?").select_option(index=1)
     page.get_by_label("Details").fill("It came torn.")
     page.get_by_label("Choose up to").set_input_files(photograph)
@@ -554,7 +554,7 @@ def check_saving_a_card(page: Page, house: House) -> None:
     """Look at the pages on which a card is saved, and at the card."""
     page.goto(house.at("/settings/card"))
     press(page, "Save a card")
-    expect(page.get_by_role("heading", name="Which card shall be saved?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Which card do you want to save?")).to_be_visible()
     check_page(page)
     press(page, "Save card")
     expect(page.get_by_role("heading", name="Your card is saved")).to_be_visible()

@@ -26,7 +26,7 @@ def test_from_home_to_the_catalogue_and_a_colleague(
 ) -> None:
     page = open_page(size)
     house.sign_up(page, "Fox & Daughters", f"{size}-home@shop.example")
-    expect(page.get_by_text("Nothing needs you.")).to_be_visible()
+    expect(page.get_by_text("Nothing needs your attention.")).to_be_visible()
     expect(page.get_by_text("1 of 9 done")).to_be_visible()
 
     page.get_by_role("link", name="See the catalogue").click()
@@ -56,7 +56,7 @@ def test_from_home_to_the_catalogue_and_a_colleague(
 
     page.goto(house.at("/home"))
     expect(page.get_by_text("4 of 9 done")).to_be_visible()
-    press(page, "Put this list away")
+    press(page, "Hide this list")
     expect(page.get_by_text("4 of 9 done")).to_have_count(0)
     page.locator("#bell").click()
     expect(page.get_by_text("No news yet")).to_be_visible()

@@ -210,4 +210,4 @@ def test_the_doctor_says_that_nothing_goes_out(data: Path) -> None:
     ended = run("doctor", "--data", data)
 
     assert "quarantine" not in well.said
-    assert "warn  quarantine     Nothing leaves the service since" in ended.said
+    assert "warn  quarantine     Nothing has left the service since" in ended.said

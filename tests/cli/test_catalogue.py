@@ -32,7 +32,7 @@ def test_the_built_in_catalogue_is_right(tmp_path: Path) -> None:
     ended = run("catalogue", "check", "--data", tmp_path)
 
     assert ended.code == 0
-    assert ended.said.startswith("The catalogue is right: 6")
+    assert ended.said.startswith("The catalogue is valid: 6")
     assert ended.said.endswith("; 11 labs, 47 shipping services.\n")
 
 

@@ -217,7 +217,7 @@ def test_a_wrong_key_is_one_sentence(service: Service) -> None:
 
     assert ended.code == 1
     assert ended.complained == (
-        f"printworks: https://localhost:{service.port} knows no merchant with this id and key.\n"
+        f"printworks: https://localhost:{service.port} knows no merchant with this ID and key.\n"
     )
 
 

@@ -97,7 +97,7 @@ STRIPE = {"payments": "stripe", "stripe_secret_key": "sk_live_1"}
         ("room for files", {"disk_floor": "0"}, "warn: Uploads may fill the disk"),
         ("room for files", {"disk_floor": "1000000000000000"}, "FAIL: "),
         ("room for files", {"files": "s3://pictures"}, "ok: far above"),
-        ("contact", {"security_contact": ""}, "warn: Who finds a hole"),
+        ("contact", {"security_contact": ""}, "warn: Nobody can report a vulnerability"),
         ("own catalogue", {"catalogue": ""}, "warn: The built-in one is an example"),
     ],
 )

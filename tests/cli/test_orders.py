@@ -103,7 +103,7 @@ def test_a_held_order_is_sent_once_it_is_released(keeper: Operator) -> None:
 
     assert held.said == f"Order {number} is held.\n"
     assert explained.said.startswith(f"Order {number} is Submitted and held.\n")
-    assert released.said == f"Order {number} goes on.\n"
+    assert released.said == f"Order {number} was released.\n"
     assert (before, _count_sendings(keeper)) == (0, 1)
     assert keeper.order(order).held_at is None
 

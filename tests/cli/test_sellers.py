@@ -12,14 +12,14 @@ GIVEN = (
 
 @pytest.mark.both_databases
 def test_a_seller_is_set_shown_and_ended(keeper: Operator) -> None:
-    assert "Nobody sells yet" in keeper.asks("seller", "show").said
+    assert "No seller has been set up" in keeper.asks("seller", "show").said
 
     keeper.asks("seller", "set", *GIVEN)
     keeper.asks("seller", "set", "--gross", "--rounding", "document", "--one-stop")
     keeper.asks("seller", "register", "fr", "FR40303265045", "--reverse-charge")
     shown = keeper.asks("seller", "show").said
 
-    assert "VAT id         GB980780684\n" in shown
+    assert "VAT ID         GB980780684\n" in shown
     assert "registered in  FR: FR40303265045\n" in shown
     assert "prices         gross\n" in shown
     facts = keeper.reads("seller", "show")

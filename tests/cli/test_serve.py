@@ -100,7 +100,7 @@ class Starts(NamedTuple):
 def starts(data: Path) -> Starts:
     """A service that was started and stopped three times."""
     first, second = read_start(data), read_start(data)
-    said = run("key", "rotate", first.shown["Merchant id"], "--json", "--data", data).said
+    said = run("key", "rotate", first.shown["Merchant ID"], "--json", "--data", data).said
     return Starts(first, second, json.loads(said)["apiKey"], read_start(data))
 
 
@@ -124,7 +124,7 @@ def test_the_welcome_shows_addresses_and_credentials_that_work(service: Service)
     assert answer.status == 200
     assert shown["API"] == f"https://localhost:{service.port}/v3.0"
     assert shown["Dashboard"] == f"https://localhost:{service.port}/"
-    assert shown["Merchant id"] == headers["X-Service-MerchantId"]
+    assert shown["Merchant ID"] == headers["X-Service-MerchantId"]
     assert shown["API key"] == headers["X-Service-REST-API-Key"]
     assert words[words.index("--cacert") + 1] == shown["CA file"]
     assert words[-1] == f"{shown['API']}/orders"
@@ -142,13 +142,13 @@ def test_the_first_operator_comes_in_by_the_link_on_the_screen(starts: Starts) -
 def test_the_demo_merchant_is_the_same_at_the_next_start(starts: Starts, data: Path) -> None:
     first, second, *_ = starts
 
-    assert second.shown["Merchant id"] == first.shown["Merchant id"]
+    assert second.shown["Merchant ID"] == first.shown["Merchant ID"]
     assert second.shown["API key"] == first.shown["API key"]
     assert (data / "demo-merchant.json").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_rotated_demo_key_is_shown_at_the_next_start(starts: Starts) -> None:
-    assert starts.third.shown["Merchant id"] == starts.second.shown["Merchant id"]
+    assert starts.third.shown["Merchant ID"] == starts.second.shown["Merchant ID"]
     assert starts.third.shown["API key"] == starts.rotated_key
 
 

@@ -112,7 +112,7 @@ def test_the_screen_shows_what_is_wrong() -> None:
         "2 processes on this machine: 10.0 requests/s, 95 % within 2500 ms, 1.0/s failed",
         "4 callbacks failed for good.",
         "5 shipments of lab north will arrive late.",
-        "6 payments have no outcome.",
+        "6 payments are unresolved.",
         "The ledger has 7 faults.",
         "silent",
         "9 min 0 s ago",

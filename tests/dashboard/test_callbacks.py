@@ -9,7 +9,7 @@ import pytest
 from printworks.rules.events import CallbackState
 from printworks.store.engine.database import Database
 from tests.api.images import create
-from tests.dashboard.telling import did, last_callback, listen, try_once
+from tests.dashboard.telling import did, last_callback, listen, skip, try_once
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window
 
@@ -67,6 +67,19 @@ def test_one_that_was_never_sent_says_why(alice: Window, database: Database) -> 
 
 
 @pytest.mark.both_databases
+def test_one_that_told_nothing_new_says_so(alice: Window, database: Database) -> None:
+    listen(database, alice)
+    create(alice.api)
+    callback = last_callback(database, alice)
+    skip(database, callback)
+
+    words = alice.words(page_of(callback))
+
+    assert "Nothing had changed since the previous callback." in words
+    assert "There was no callback address" not in words
+
+
+@pytest.mark.both_databases
 def test_the_list_of_orders_says_that_callbacks_keep_failing(
     alice: Window, database: Database
 ) -> None:
@@ -83,7 +96,7 @@ def test_the_list_of_orders_says_that_callbacks_keep_failing(
 
     said = words_of(page)
     assert "Your shop does not get our callbacks" in said
-    assert "1 of the latest has failed again and again" in said
+    assert "1 of the latest has failed repeatedly" in said
     assert "It took too long." in said
     assert f'href="{page_of(callback)}"' in page.body.decode()
 

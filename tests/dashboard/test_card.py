@@ -10,7 +10,7 @@ from printworks.rules.payments import Billing
 from printworks.store.engine.database import Database
 from printworks.store.money.cards import find_setup_by_key, find_shown_card
 from printworks.store.money.payments import SavedCard, get_card, save_card
-from printworks.store.tables import merchants
+from printworks.store.tables import merchants, saved_cards
 from tests.api.client import Client
 from tests.api.conftest import MovableClock
 from tests.api.images import add, create
@@ -113,7 +113,7 @@ def test_a_card_is_removed_only_by_a_merchant_on_account(alice: Window, database
 
 @pytest.mark.parametrize(
     ("card", "sentence"),
-    [("0069", "Visa … 0069 has expired."), ("0002", "Your bank refused Visa … 0002:")],
+    [("0069", "Visa … 0069 has expired."), ("0002", "Your bank declined Visa … 0002:")],
 )
 def test_home_tells_of_a_card_that_cannot_be_charged(
     alice: Window, card: str, sentence: str, clock: MovableClock
@@ -130,6 +130,14 @@ def test_home_tells_of_a_card_that_cannot_be_charged(
     assert "Replace the card" in home
     clock.advance(seconds=1)
     assert "Replace" in alice.words(PAGE)
+
+
+def test_home_says_when_a_card_expires(alice: Window, database: Database) -> None:
+    alice.words(choose(alice, begin(alice), "4242"))
+    with database.writing() as db:
+        db.execute(update(saved_cards).values(expires_month=11, expires_year=2026))
+
+    assert "Visa … 4242 expires at the end of November 2026." in alice.words("/home")
 
 
 def test_a_card_that_an_operator_has_set_is_known_without_details(

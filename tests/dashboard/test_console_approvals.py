@@ -63,7 +63,7 @@ def test_money_is_posted_and_reversed(operator: Window, alice: Window, database:
         ("post-money", {"kind": "charge"}, "Choose what is posted"),
         ("post-money", {"amount": "much"}, "Enter an amount"),
         ("post-money", {"memo": ""}, "Write the reason"),
-        ("post-money", {"kind": "payout"}, "has less than that"),
+        ("post-money", {"kind": "payout"}, "At most 0.00 GBP can be paid out"),
         ("post-money", {"again": "x"}, "Enter an amount"),
         ("reverse-money", {"entry": ""}, "Choose an entry"),
     ],
@@ -95,7 +95,8 @@ def test_somebody_else_approves(operator: Window, alice: Window, database: Datab
     assert "Debit: £12.50" in page
     assert "<b>rent</b>" in page
     assert owed(database, alice) == 1250
-    assert "was decided before" in words_of(operator.do(APPROVALS, "approve-money", approval=asked))
+    again = words_of(operator.do(APPROVALS, "approve-money", approval=asked))
+    assert "This entry has already been approved or rejected." in again
 
 
 def test_ones_own_can_only_be_withdrawn(

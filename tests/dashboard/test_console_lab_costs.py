@@ -114,5 +114,5 @@ def test_who_only_looks_pays_nobody(server: Server, database: Database, alice: W
     send(database, alice)
     viewer = open_console(server, database, Role.VIEWER)
 
-    assert "Note payment" not in viewer.words(PAGE)
+    assert "Record payment" not in viewer.words(PAGE)
     assert viewer.do(PAGE, "pay-lab").status == 403

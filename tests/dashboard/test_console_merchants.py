@@ -209,7 +209,7 @@ class TestBilling:
         [
             ({"billing": "barter"}, "Choose how the merchant pays."),
             ({"billing": "account", "limit": "-5"}, "Enter a limit such as"),
-            ({"billing": "account", "customer": "cus_1"}, "A saved card needs both ids"),
+            ({"billing": "account", "customer": "cus_1"}, "A saved card needs both IDs"),
         ],
     )
     def test_what_makes_no_sense_changes_nothing(
@@ -278,7 +278,7 @@ class TestReminders:
         resumed = operator.follow(operator.do(page, "resume-reminders"))
         again = operator.do(page, "resume-reminders")
 
-        assert "Friendly reminder: £123.45 Nobody of the merchant wants this mail" in seen
+        assert "Friendly reminder: £123.45 Not sent, since nobody at the merchant" in seen
         assert "Last notice: £123.45 Sent" in seen
         assert "due since Sun, 4 Oct 2026" in seen
         assert f"Reminders are paused They dispute it {HOSTILE}" in shown

@@ -47,14 +47,14 @@ def test_a_list_is_added_filled_given_to_a_merchant_and_ended(
     assert PHOTO.encode() in operator.open(f"{page}/lines.csv").body
 
     operator.do(page, "suspend-prices")
-    assert "Use it again" in operator.words(page)
+    assert "Resume it" in operator.words(page)
     operator.do(page, "resume-prices")
     operator.do(
         page, "change-prices", name="Pupils", percent_off="5", valid_from="2026-11-01T08:00"
     )
     assert "Pupils" in operator.words(page)
     operator.do(page, "assign-prices")
-    assert "It is nobody's yet" in operator.words(page)
+    assert "Not assigned to anyone" in operator.words(page)
     operator.do(page, "end-prices")
     assert "Replace the lines" not in operator.words(page)
 
@@ -116,16 +116,16 @@ def test_what_changes_prices_asks_for_the_password(
         assert "Enter your password" in words_of(refused)
     moved = operator.do(PRICES, "put-into-group", merchant=alice.code, into="1")
     assert "Enter your password" in words_of(moved)
-    assert "nobody's yet" in operator.words(page)
+    assert "Not assigned to anyone" in operator.words(page)
     operator.do(page, "assign-prices", merchant=alice.code, current_password=PASSWORD)
-    assert "nobody's yet" not in operator.words(page)
+    assert "Not assigned to anyone" not in operator.words(page)
 
 
 def test_a_merchant_that_is_not_there_is_said_at_its_field(operator: Window) -> None:
     page = add_list(operator)
     for address, form_action in ((page, "assign-prices"), (PRICES, "put-into-group")):
         refused = operator.do(address, form_action, merchant="NOBODY")
-        assert "No merchant has this id" in words_of(refused)
+        assert "No merchant has this ID" in words_of(refused)
 
 
 @pytest.mark.parametrize(

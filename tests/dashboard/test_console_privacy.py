@@ -154,7 +154,7 @@ def test_only_administrators_erase_and_export(
     if role is not Role.SUPPORT:
         assert window.open(PRIVACY).status == 403
         return
-    assert "Only administrators" in words_of(window.open(f"{PRIVACY}?order={order.id}"))
+    assert "Only admins" in words_of(window.open(f"{PRIVACY}?order={order.id}"))
 
     for name in ("erase-recipients", "export-recipients"):
         assert window.do(PRIVACY, name, chosen=[order.id], **SURE).status == 403

@@ -166,7 +166,7 @@ def test_saving_without_a_change_leaves_every_file_as_it_is(
 
 # What is typed into which form, and what is said at which field.
 MISTAKES: list[tuple[str, dict[str, Any], str, str]] = [
-    (POSTER, {"sku": "A B"}, "sku", "“Article number” must be made of letters"),
+    (POSTER, {"sku": "A B"}, "sku", "“SKU” must be made of letters"),
     (POSTER, {"sku": "wear-tee-kids"}, "sku", "is defined twice"),
     (POSTER, {"description": ""}, "description", "“Name” is missing"),
     (POSTER, {"image": "large"}, "image", "“Printed size” must be a width and a height"),

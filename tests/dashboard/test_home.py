@@ -48,7 +48,7 @@ class TestWhatNeedsYou:
     def test_a_quiet_day_says_so(self, alice: Window) -> None:
         said = alice.words("/home")
 
-        assert "Nothing needs you." in said
+        assert "Nothing needs your attention." in said
         assert "No orders yet" in said
 
     def test_failed_images_of_a_draft_are_told_until_they_are_replaced(
@@ -65,7 +65,7 @@ class TestWhatNeedsYou:
         assert f'href="/orders/{draft.id}"' in page.body.decode()
 
         fail_images(database, draft.id, ImageStatus.OK)
-        assert "Nothing needs you." in alice.words("/home")
+        assert "Nothing needs your attention." in alice.words("/home")
 
     def test_what_stands_in_the_way_of_orders_is_told_in_their_words(
         self, alice: Window, database: Database
@@ -120,13 +120,13 @@ class TestWhatNeedsYou:
 
     def test_an_answer_waits_until_it_is_answered(self, alice: Window, database: Database) -> None:
         issue = complain_about(database, alice)
-        assert "Nothing needs you." in alice.words("/home")
+        assert "Nothing needs your attention." in alice.words("/home")
         with database.writing() as db:
             answer_issue(a_system_work(db), issue.id, "Please send a photograph.")
 
         assert "We have answered you" in alice.words("/home")
         alice.do(f"/issues/{issue.id}", "answer-issue", comment="Here it is.")
-        assert "Nothing needs you." in alice.words("/home")
+        assert "Nothing needs your attention." in alice.words("/home")
 
     def test_callbacks_that_failed_and_addresses_that_did_not_answer_are_told(
         self, alice: Window, database: Database
@@ -196,7 +196,7 @@ class TestFirstSteps:
         assert "4 of 9 done" in alice.words("/home")
 
         done = alice.do("/home", "hide-first-steps")
-        assert "The first steps were put away." in alice.follow(done)
+        assert "The first steps are hidden." in alice.follow(done)
         assert "of 9 done" not in alice.words("/home")
         alice.do("/home", "show-first-steps")
         assert "4 of 9 done" in alice.words("/home")
@@ -351,5 +351,5 @@ def test_nothing_here_is_anothers(alice: Window, bob: Window, database: Database
         assert db.execute(update(orders).values(recipient_name="Zora")).rowcount
 
     said = bob.words("/home")
-    assert "Nothing needs you." in said
+    assert "Nothing needs your attention." in said
     assert "Zora" not in said

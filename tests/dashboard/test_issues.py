@@ -119,7 +119,7 @@ class TestOpening:
         order = order_something(database, alice)
         answer = open_one(alice, order, *[PHOTO] * 6)
         assert answer.status == 400
-        assert "Choose at most 5 photographs; 6 came." in words_of(answer)
+        assert "Choose at most 5 photos; 6 came." in words_of(answer)
         assert count_issues(database) == 0
 
     def test_what_is_missing_or_wrong_is_said(self, alice: Window, database: Database) -> None:
@@ -129,7 +129,8 @@ class TestOpening:
             ({"action": "Revenge"}, "Choose what should be done about it."),
             ({"kind": "Unspecified", "detail": ""}, "Describe what happened."),
             ({"action": "Other"}, "Describe what should be done about it."),
-            ({"detail": "x" * 2001}, "can have at most 2000 characters."),
+            ({"detail": "x" * 2001}, "“Details” can have at most 2000 characters."),
+            ({"action_detail": "x" * 2001}, "“More about your request” can have at most"),
             ({"images": "987654321"}, "no image of this order"),
             ({"more_images": "1, two"}, "Enter the numbers of images"),
         ]
@@ -194,7 +195,7 @@ class TestOneIssue:
         assert "Here are 2 photos." in shown
         assert (nothing.status, refused.status) == (400, 400)
         assert "Write something, or choose a photo." in words_of(nothing)
-        assert "has 2 photographs already" in words_of(refused)
+        assert "has 2 photos already" in words_of(refused)
         with database.reading() as db:
             assert len(list_photos(db, issue)) == 2
             assert [entry.action for entry in list_audit(db, limit=10)] == ["answer-issue"] * 2

@@ -282,5 +282,5 @@ def test_the_list_says_how_many_match(alice: Window) -> None:
     [image] = alice.api.get(f"/orders/{order}").data["images"]
     said = alice.words(f"/orders?q={image['sku'].lower()}")
     assert "3 of 3 orders" in said
-    assert "among your newest 2,000" in said
+    assert "Only your newest 2,000 orders were searched" in said
     assert 'class="row-link"' in alice.open("/orders").body.decode()

@@ -247,7 +247,7 @@ class TestChoosing:
     def test_a_person_chooses_and_a_merchant_too(self, alice: Window, database: Database) -> None:
         assert alice.person is not None
         page = alice.words("/mail/settings")
-        assert "Refused payments" in page
+        assert "Declined payments" in page
         assert "Overdue merchants" not in page
         chosen = alice.do("/mail/settings", "choose-mails", kind=["overdue", "new-device", "x"])
         assert "Your choice was saved." in alice.follow(chosen)

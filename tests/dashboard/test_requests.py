@@ -141,7 +141,7 @@ def test_a_refused_request_says_why_and_what_was_sent(
     said = alice.words(refused)
     for text in (*told.values(), "192.0.2.7", key.hint, "400 Bad Request", "7 ms"):
         assert text in said, text
-    assert "Bodies are kept of requests that were refused only." in alice.words(fine)
+    assert "Bodies are kept only for refused requests." in alice.words(fine)
     assert bob.open(refused).status == alice.open("/requests/999999").status == 404
     by_key = alice.open(f"/requests?key={key.id}").body.decode()
     assert ids_in(by_key) == ["id-1"]

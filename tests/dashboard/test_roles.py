@@ -6,11 +6,13 @@ from typing import Final
 
 import pytest
 
-from printworks.rules.people import MAY, OPERATORS, TEAM, USUAL_DUTY, Realm, Role
+from printworks.dashboard.site.duties import refuse_duty
+from printworks.rules.people import MAY, OPERATORS, TEAM, USUAL_DUTY, Duty, Realm, Role
 from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from tests.api.client import Server
 from tests.api.conftest import MovableClock
+from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, open_colleagues_window, open_console
 from tests.dashboard.worlds import PAGES, make_world
 
@@ -66,3 +68,28 @@ def _find_dead_links(window: Window, body: str, seen: dict[str, int]) -> list[st
     for link in links - seen.keys():
         seen[link] = window.open(link).status
     return [link for link in links if seen[link] in {400, 403}]
+
+
+@pytest.mark.parametrize("duty", Duty)
+def test_every_refusal_says_what_the_role_does_not_allow(duty: Duty) -> None:
+    for realm in Realm:
+        page = refuse_duty(realm, duty)
+
+        assert page.status_code == 403
+        assert b"Your role does not allow you to " in page.body
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/console/audit", "do support work, such as handling issues and orders"),
+        ("/console/people", "do admin work, such as changing merchants"),
+    ],
+)
+def test_somebody_who_is_refused_reads_whose_work_it_is(
+    server: Server, database: Database, path: str, said: str
+) -> None:
+    refused = words_of(open_console(server, database, Role.VIEWER).open(path))
+
+    assert f"Your role does not allow you to {said}" in refused
+    assert "Ask an admin for access." in refused

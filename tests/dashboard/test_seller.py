@@ -63,7 +63,7 @@ def test_what_is_wrong_is_said_at_its_field_and_stays_typed(
     refused = operator.do(PAGE, "set-seller", **{**GIVEN, "vat_id": "GB980780685"})
 
     assert refused.status == 400
-    assert "is not a VAT id of GB" in words_of(refused)
+    assert "is not a VAT ID of GB" in words_of(refused)
     assert b"A bank" in refused.body
     with database.reading() as db:
         assert find_seller(db) is None
@@ -107,7 +107,7 @@ def test_a_wrong_vat_id_of_a_merchant_is_refused(alice: Window, database: Databa
     refused = alice.do("/settings/business", "change-business", **{**COMPANY, "vat_id": "GB1"})
 
     assert refused.status == 400
-    assert "is not a VAT id of GB" in words_of(refused)
+    assert "is not a VAT ID of GB" in words_of(refused)
     with database.reading() as db:
         assert find_business(db, merchant_of(db, alice).id) is None
 

@@ -63,7 +63,7 @@ def test_no_fact_of_a_correction_is_cut_off(language: Language) -> None:
 def test_an_invoice_that_takes_back_a_credit_note_names_it_and_asks_nobody_to_pay() -> None:
     _, text = read(documents.taken_back())
     assert "Invoice 2026-000125" in text
-    assert "Takes back 2026-000124 of 16 Nov 2026" in text
+    assert "Reverses 2026-000124 of 16 Nov 2026" in text
     assert "This amount is charged to your account." in text
     assert "Please pay" not in text
 

@@ -1,4 +1,4 @@
-"""How VAT ids are written, and which cannot be any."""
+"""How VAT IDs are written, and which cannot be any."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_ids_are_kept_as_invoices_write_them(country: str, typed: str, kept: str
     [("DE", "DE136695977"), ("FR", "DE136695976"), ("US", "1" * 41), ("US", "1\t2"), ("DE", "é")],
 )
 def test_others_are_refused_at_their_field(country: str, typed: str) -> None:
-    with pytest.raises(BadInput, match=f"is not a VAT id of {country}") as refused:
+    with pytest.raises(BadInput, match=f"is not a VAT ID of {country}") as refused:
         tidy_vat_id(typed, country)
     assert list(refused.value.fields) == ["vat_id"]
 

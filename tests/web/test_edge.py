@@ -146,7 +146,7 @@ def test_a_failure_of_ours_shows_nothing_but_the_request_id(client: Client) -> N
         assert answer.status == 500
         assert (
             answer.error
-            == f"Something went wrong here. Quote the request id {answer.headers['x-request-id']}."
+            == f"Something went wrong here. Quote the request ID {answer.headers['x-request-id']}."
         )
 
 

@@ -225,7 +225,7 @@ def test_a_mail_has_the_name_the_sender_and_the_texts_of_the_brand(room: MailRoo
     assert message["Reply-To"] == "help@fox.example"
     base = room.settings.public_url
     assert "your account at Fox & Sons" in " ".join(text_of(message).split())
-    assert f"Imprint: {base}/imprint" in text_of(message)
+    assert f"Legal notice: {base}/imprint" in text_of(message)
     assert f"Terms: {base}/terms" in text_of(message)
     assert "background:#7a1f5c" in html_of(message)
     assert f'href="{base}/terms"' in html_of(message)

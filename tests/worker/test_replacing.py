@@ -104,7 +104,7 @@ def test_what_is_printed_or_ended_stays_as_it_is(shop: Shop) -> None:
 
     shop.pass_time(hours=2)
 
-    with pytest.raises(WrongState, match="Complete takes no other picture"):
+    with pytest.raises(WrongState, match="cannot be replaced in an order that is Complete"):
         begin(shop, order, image)
     with pytest.raises(NotFound):
         replace(shop, order, 99, "https://shop.example/a.jpg")

@@ -89,7 +89,7 @@ def publish_version(
     store.lock_versions(system.db)
     version = store.get_version(system.db, version_id)
     if version.fingerprint != checked.fingerprint:
-        raise WrongState("This draft was changed in this moment. Look at it again.")
+        raise WrongState("Somebody has just changed this draft. Review it, then publish it again.")
     rules.check_publishing(state_of(system, version), when, now=system.real_now)
     published = store.set_publishing(system.db, version.id, when, by=system.actor.who)
     system.audit("publish-catalogue", f"version {version.id}", at=when.isoformat())

@@ -1,4 +1,4 @@
-"""Price lists: made, changed, given to merchants, suspended and ended. Every change is kept."""
+"""Price lists: made, changed, assigned to merchants, suspended and ended. Every change is kept."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -32,7 +32,7 @@ class ListTerms(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def add_list(system: SystemWork, terms: ListTerms) -> PriceList:
-    """Add a list that is nobody's yet."""
+    """Add a list that is not assigned yet."""
     begin = terms.valid_from or system.real_now
     check_validity(begin, terms.valid_until)
     new = PriceList(
@@ -93,19 +93,19 @@ def find_sold(system: SystemWork) -> Sold:
 
 
 def assign_to_merchant(system: SystemWork, list_id: int, merchant: Merchant) -> PriceList:
-    """Give a list to one merchant, and to nobody else."""
+    """Assign a list to one merchant, and to nobody else."""
     found = _get_to_change(system, list_id)
     return _change(system, found, "assign-prices", merchant_id=merchant.id, group_id=None)
 
 
 def assign_to_group(system: SystemWork, list_id: int, group: MerchantGroup) -> PriceList:
-    """Give a list to a group, and to nobody else."""
+    """Assign a list to a group, and to nobody else."""
     found = _get_to_change(system, list_id)
     return _change(system, found, "assign-prices", merchant_id=None, group_id=group.id)
 
 
 def take_away(system: SystemWork, list_id: int) -> PriceList:
-    """Let a list be nobody's."""
+    """Assign a list to nobody."""
     found = _get_to_change(system, list_id)
     return _change(system, found, "assign-prices", merchant_id=None, group_id=None)
 

@@ -36,13 +36,13 @@ _BODY_TYPES: Final = (
     "multipart/form-data",
 )
 _MEANINGS: Final = {
-    200: "It happened; here is what it came to.",
+    200: "Success; the body is the result.",
     304: "You have seen it: its `ETag` is one of those in `If-None-Match`.",
     400: "A parameter is missing or wrong, and the message names it; or the body is malformed.",
     401: "The credentials are missing or wrong.",
     402: "The payment must be authorised at the `url`; the order waits for that.",
-    403: "Not possible in the state in which the thing is now.",
-    404: "There is no such thing, or it is not yours.",
+    403: "Not possible in the current state.",
+    404: "Not found, or not yours.",
     408: "The body did not arrive in time.",
     410: "This version has been switched off; the message names its successor.",
     409: "The same is being done already, by a request that has no answer yet.",
@@ -51,7 +51,7 @@ _MEANINGS: Final = {
     429: "Too many requests; `Retry-After` says when to send it again.",
     431: "The headers are too large.",
     422: "This Idempotency-Key came with another request before.",
-    500: "Something went wrong here; the message holds the request id.",
+    500: "Something went wrong here; the message holds the request ID.",
     503: "Too busy at the moment; `Retry-After` says when to try again.",
     507: "There is no room for the file at the moment; try again later.",
 }
@@ -60,7 +60,7 @@ _HEADERS: Final[Mapping[str, str]] = {
     "RateLimit-Policy": "How many requests you may send (`q`), and in how many seconds that "
     "many are granted again (`w`).",
     "RateLimit": "How many requests are left (`r`), and in how many seconds all will be (`t`).",
-    "ETag": "Another one as soon as the answer is; send it in `If-None-Match`.",
+    "ETag": "Changes whenever the answer changes; send it in `If-None-Match`.",
     "Retry-After": "After how many seconds to try again.",
     "WWW-Authenticate": "How to show who is asking.",
     "Deprecation": "Since when another version should be used.",

@@ -62,5 +62,5 @@ def answer_error(matched: MatchedRequest, error: Exception) -> Response:
         message = "The service is temporarily unavailable; try again in a few seconds."
         return refuse(family, endpoint, request, 503, message, _RETRY_AFTER)
     log.error("request failed", request_id=request.request_id, path=endpoint.path, exc_info=error)
-    message = f"Something went wrong here. Quote the request id {request.request_id}."
+    message = f"Something went wrong here. Quote the request ID {request.request_id}."
     return refuse(family, endpoint, request, 500, message)

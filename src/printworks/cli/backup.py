@@ -20,7 +20,7 @@ BackupPlace = Annotated[
     str, typer.Argument(metavar="PLACE", help="A folder, or s3://bucket/folder.")
 ]
 BackupId = Annotated[
-    str | None, typer.Option("--backup", help="The id of a backup; by default the newest.")
+    str | None, typer.Option("--backup", help="The ID of a backup; by default the newest.")
 ]
 
 

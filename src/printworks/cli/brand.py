@@ -39,7 +39,7 @@ def set_brand(
     sender_name: Annotated[str | None, typer.Option(help="Who mails are from.")] = None,
     sender_email: Annotated[str | None, typer.Option(help="The address of mails.")] = None,
     reply_to: Annotated[str | None, typer.Option(help="Where answers to mails go.")] = None,
-    imprint: Annotated[Path | None, typer.Option(help="A file with the imprint.")] = None,
+    imprint: Annotated[Path | None, typer.Option(help="A file with the legal notice.")] = None,
     terms: Annotated[Path | None, typer.Option(help="A file with the terms.")] = None,
     show_labs: Annotated[
         bool | None,

@@ -59,7 +59,7 @@ def check(
             "problems": [],
             "warnings": warnings,
         },
-        f"The catalogue is right: {products} products of {len(found.kinds)} kinds, "
+        f"The catalogue is valid: {products} products of {len(found.kinds)} kinds, "
         f"sold to {len(countries)} countries, priced in {', '.join(found.currencies)}; "
         f"{labs} labs, {services} shipping services.",
         *(f"Warning: {sentence}" for sentence in warnings),

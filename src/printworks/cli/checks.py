@@ -110,7 +110,7 @@ def check_files(settings: Settings) -> DoctorFinding:
     except (FilesError, OSError) as error:
         return find(FAIL, str(error))
     if not is_same:
-        return find(FAIL, f"{settings.files} returns something else than was stored.")
+        return find(FAIL, f"{settings.files} returns something other than what was stored.")
     return find(OK, f"{settings.files} can be written and read.")
 
 
@@ -208,7 +208,7 @@ def check_quarantine(database: Database) -> Iterator[DoctorFinding]:
         since = f"{quarantine.since:%Y-%m-%d %H:%M}"
         advice = "`printworks quarantine show` says what may have happened, `end` ends it."
         yield DoctorFinding(
-            "quarantine", WARN, f"Nothing leaves the service since {since}; {advice}"
+            "quarantine", WARN, f"Nothing has left the service since {since}; {advice}"
         )
 
 
@@ -325,7 +325,9 @@ def check_mail(settings: Settings) -> DoctorFinding:
         mailer.check()
     except MailUnavailable as error:
         return DoctorFinding("mail", FAIL, f"{place} cannot be used. {error}")
-    return DoctorFinding("mail", OK, f"{place} takes us; `printworks mail test` sends one.")
+    return DoctorFinding(
+        "mail", OK, f"{place} accepts our connection; `printworks mail test` sends a test email."
+    )
 
 
 def check_tls(settings: Settings, *, now: datetime) -> DoctorFinding:

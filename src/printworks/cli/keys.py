@@ -106,7 +106,7 @@ def list_all(session: CommandSession, *, merchant: OnlyMerchant = None) -> None:
             keys = list_keys(db, get_merchant_by_code(db, merchant).id, now=now)
     found = [{"merchantId": key.merchant_code, **_show(key)} for key in keys]
     columns: Columns = {
-        "merchant id": "merchantId",
+        "merchant ID": "merchantId",
         "number": "id",
         "key": lambda key: f"...{key['endsWith']}",
         "name": "name",
@@ -146,7 +146,7 @@ def show_key(session: CommandSession, merchant_id: str, api_key: str) -> None:
     """Print a key that cannot be shown again."""
     session.show(
         {"merchantId": merchant_id, "apiKey": api_key},
-        f"merchant id  {merchant_id}",
+        f"merchant ID  {merchant_id}",
         f"API key      {api_key}",
         "Store the key now: it is not shown again.",
     )

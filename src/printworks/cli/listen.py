@@ -71,7 +71,7 @@ class Feed(NamedTuple):
         if answer.status >= 500:
             raise NotAnswering
         if answer.status == 401:
-            raise BadCredentials(f"{self.url.geturl()} knows no merchant with this id and key.")
+            raise BadCredentials(f"{self.url.geturl()} knows no merchant with this ID and key.")
         try:
             return msgspec.json.decode(answer.body, type=_PageAnswer).data
         except msgspec.DecodeError as error:
@@ -118,7 +118,7 @@ def listen(
     merchant: Annotated[
         str | None,
         typer.Option(
-            envvar="MERCHANT_ID", help="The merchant's id; the demo merchant's by default."
+            envvar="MERCHANT_ID", help="The merchant's ID; the demo merchant's by default."
         ),
     ] = None,
     api_key: Annotated[

@@ -188,7 +188,7 @@ def _check_operators(settings: Settings, facts: MachineFacts) -> Judgement:
             f"Nobody can sign in to the console; open your invitation, or make one: {advice}",
         )
     if not facts.admins_with_second_factor:
-        advice = "the console's account page adds a passkey or an authenticator app."
+        advice = "add a passkey or an authenticator app under Settings in the console."
         return FAIL, f"No admin signs in with a second factor; {advice}"
     if "admin" not in settings.second_factor_roles:
         advice = "set `second_factor_for` to `admin`."
@@ -207,7 +207,7 @@ def _check_callback_rules(settings: Settings, _: MachineFacts) -> Judgement:
 def _check_outbound(settings: Settings, _: MachineFacts) -> Judgement:
     if settings.outbound_allow_networks:
         allowed = ", ".join(map(str, settings.outbound_allow_networks))
-        return WARN, f"Merchants can make this machine ask {allowed}; is that meant?"
+        return WARN, f"Merchants can make this machine ask {allowed}; is that intended?"
     return OK, "no private network can be reached through images and callbacks."
 
 
@@ -232,7 +232,7 @@ def _find_free(place: Path) -> int:
 
 def _check_contact(settings: Settings, _: MachineFacts) -> Judgement:
     if not settings.security_contact:
-        return WARN, "Who finds a hole cannot tell you; set `security_contact`."
+        return WARN, "Nobody can report a vulnerability to you; set `security_contact`."
     return OK, f"{settings.security_contact}, at /.well-known/security.txt."
 
 

@@ -21,7 +21,7 @@ Reason = Annotated[str, typer.Option(help="Why; the merchant reads it.")]
 
 @command(app, "suspend")
 def suspend(session: CommandSession, merchant_id: MerchantId, *, reason: Reason) -> None:
-    """Order nothing more for a merchant; reading, cancelling and production go on."""
+    """Stop a merchant from ordering; reading, cancelling and production go on."""
     with session.work(merchant_id) as work:
         lifecycle.suspend_merchant(work, reason)
     session.done(f"{merchant_id} is suspended.", merchantId=merchant_id, state="suspended")

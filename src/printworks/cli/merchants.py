@@ -54,7 +54,7 @@ def add(
         ),
     ] = None,
 ) -> None:
-    """Add a merchant, and print its id and its API key, which is shown only once."""
+    """Add a merchant, and print its ID and its API key, which is shown only once."""
     usual = Billing.ACCOUNT if session.settings.payments == "account" else Billing.CARD
     with session.system_work() as system:
         new = add_merchant(system, name, currency=currency, billing=billing or usual)
@@ -69,7 +69,7 @@ def list_all(session: CommandSession) -> None:
             {"merchantId": one.code, "name": one.name, "state": one.state}
             for one in list_merchants(db)
         ]
-    columns: Columns = {"merchant id": "merchantId", "name": "name", "state": "state"}
+    columns: Columns = {"merchant ID": "merchantId", "name": "name", "state": "state"}
     session.show_list(found, columns, "There is no merchant yet.")
 
 
@@ -89,7 +89,7 @@ def show_billing(
         tuple[str, str] | None,
         typer.Option(
             metavar="CUSTOMER METHOD",
-            help="The saved card, by the provider's ids, such as `cus_… pm_…`.",
+            help="The saved card, by the provider's IDs, such as `cus_… pm_…`.",
         ),
     ] = None,
     invoicing: Annotated[
@@ -144,7 +144,7 @@ def _read_limit(limit: str | None) -> int | UnsetType | None:
 
 def _read_card(card: tuple[str, str]) -> SavedCard:
     if not all(re.fullmatch(r"[A-Za-z0-9_-]{1,100}", word) for word in card):
-        raise typer.BadParameter("The ids of a card are letters, digits, `_` and `-`.")
+        raise typer.BadParameter("The IDs of a card are letters, digits, `_` and `-`.")
     return SavedCard(*card)
 
 

@@ -7,7 +7,7 @@ import typer
 
 from printworks.settings import parse_duration
 
-MerchantId = Annotated[str, typer.Argument(metavar="MERCHANT", help="The merchant's id.")]
+MerchantId = Annotated[str, typer.Argument(metavar="MERCHANT", help="The merchant's ID.")]
 OnlyMerchant = Annotated[str | None, typer.Option("--merchant", help="Only of this merchant.")]
 Limit = Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")]
 Host = Annotated[

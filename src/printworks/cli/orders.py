@@ -271,8 +271,8 @@ def hold(
 
 @command(app, "release")
 def release(session: CommandSession, order_id: OrderId) -> None:
-    """Let a held order go on."""
+    """Release a held order."""
     with session.system_work() as system:
         work, order = system.lock_order(order_id)
         release_order(work, order)
-    session.done(f"Order {order_id} goes on.", orderId=order_id)
+    session.done(f"Order {order_id} was released.", orderId=order_id)

@@ -89,7 +89,7 @@ def add(
         datetime | None, typer.Option(help="In UTC; by default for good.", formats=_TIMES)
     ] = None,
 ) -> None:
-    """Add a list that is nobody's yet."""
+    """Add a list that is not assigned yet."""
     terms = ListTerms(
         name=name,
         percent_off=read_percent(off),
@@ -99,7 +99,8 @@ def add(
     with session.system_work() as system:
         added = actions.add_list(system, terms)
     session.done(
-        f"List {added.id} is nobody's yet: `printworks prices assign {added.id}`.", list=added.id
+        f"List {added.id} is not assigned yet: `printworks prices assign {added.id}`.",
+        list=added.id,
     )
 
 
@@ -148,10 +149,10 @@ def assign(
     session: CommandSession,
     list_id: ListId,
     *,
-    merchant: Annotated[str | None, typer.Option(help="The id of the merchant.")] = None,
+    merchant: Annotated[str | None, typer.Option(help="The ID of the merchant.")] = None,
     group: Annotated[str | None, typer.Option(help="The name of the group.")] = None,
 ) -> None:
-    """Give a list to a merchant or to a group; without either, take it away."""
+    """Assign a list to a merchant or to a group; with neither, to nobody."""
     if merchant is not None and group is not None:
         raise BadInput("Name either a merchant or a group.")
     with session.system_work() as system:
@@ -162,7 +163,9 @@ def assign(
             actions.assign_to_group(system, list_id, _get_group(system, group))
         else:
             actions.take_away(system, list_id)
-    session.done(f"List {list_id} is {merchant or group or 'nobody'}'s.", list=list_id)
+    whose = merchant or group
+    is_now = f"is assigned to {whose}" if whose else "is no longer assigned"
+    session.done(f"List {list_id} {is_now}.", list=list_id)
 
 
 @command(app, "suspend")
@@ -178,7 +181,7 @@ def resume(session: CommandSession, list_id: ListId) -> None:
     """Use a suspended list again."""
     with session.system_work() as system:
         actions.resume_list(system, list_id)
-    session.done(f"List {list_id} is used again.", list=list_id)
+    session.done(f"List {list_id} was resumed.", list=list_id)
 
 
 @command(app, "end")
@@ -192,7 +195,7 @@ def end(session: CommandSession, list_id: ListId) -> None:
 @command(app, "group")
 def put_into_group(
     session: CommandSession,
-    merchant: Annotated[str, typer.Argument(metavar="MERCHANT", help="The id of the merchant.")],
+    merchant: Annotated[str, typer.Argument(metavar="MERCHANT", help="The ID of the merchant.")],
     group: Annotated[
         str | None, typer.Argument(metavar="[GROUP]", help="The group; none takes it out.")
     ] = None,

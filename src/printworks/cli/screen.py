@@ -53,7 +53,7 @@ def _facts(
         ("Reference", f"{settings.public_url}/v3.0/docs", ""),
     ]
     if demo is not None:
-        facts += [("Merchant id", demo.merchant_id, ""), ("API key", demo.api_key, "")]
+        facts += [("Merchant ID", demo.merchant_id, ""), ("API key", demo.api_key, "")]
     if _has_local_ca(settings):
         facts.append(("CA file", str(ca_file(settings.data)), ""))
     if settings.behind_proxy:

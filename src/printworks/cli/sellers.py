@@ -18,7 +18,7 @@ from printworks.cli.session import CommandSession, command
 from printworks.rules.businesses import Business
 from printworks.rules.sellers import Registration, Seller
 from printworks.rules.taxes import TaxRounding
-from printworks.store.money.sellers import find_seller
+from printworks.store.money.sellers import find_seller, find_seller_to_change
 
 app = typer.Typer()
 
@@ -31,7 +31,7 @@ def show_seller(session: CommandSession) -> None:
     with session.reading() as db:
         stored = find_seller(db)
     if stored is None:
-        session.show({"seller": None}, "Nobody sells yet, and no tax is collected.")
+        session.show({"seller": None}, "No seller has been set up, and no tax is collected.")
         return
     seller, company = stored.seller, stored.seller.company
     elsewhere = {country: one.vat_id for country, one in seller.registrations.items()}
@@ -40,7 +40,7 @@ def show_seller(session: CommandSession) -> None:
         "name": company.name,
         "address": ", ".join(filter(None, (*company.street.split("\n"), company.postal_code))),
         "town": f"{company.town}, {company.country}",
-        "VAT id": company.vat_id or "none: no tax is collected",
+        "VAT ID": company.vat_id or "none: no tax is collected",
         "registered in": ", ".join(f"{each}: {vat}" for each, vat in elsewhere.items()) or "none",
         "one stop": "yes" if seller.has_one_stop else "no",
         "prices": "gross" if seller.is_gross else "net",
@@ -99,7 +99,7 @@ def set_one(
         "has_one_stop": one_stop,
     }
     with session.system_work() as system:
-        stored = find_seller(system.db)
+        stored = find_seller_to_change(system.db)
         seller = stored.seller if stored else Seller(company=Business())
         set_seller(
             system,
@@ -120,7 +120,7 @@ def _pick_given(said: dict[str, Any]) -> dict[str, Any]:
 def register(
     session: CommandSession,
     country: _Country,
-    vat_id: Annotated[str, typer.Argument(help="The VAT id in that country.")],
+    vat_id: Annotated[str, typer.Argument(help="The VAT ID in that country.")],
     *,
     reverse_charge: Annotated[
         bool, typer.Option(help="Businesses there account for the tax themselves.")

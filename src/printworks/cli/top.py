@@ -113,7 +113,7 @@ def _draw_problems(reading: Reading) -> Iterator[Text]:
     for lab, count in sorted(facts.late_shipments.items()):
         yield Text(f"{count:,} shipments of lab {lab} will arrive late.", "yellow")
     if facts.unresolved_payments:
-        yield Text(f"{facts.unresolved_payments:,} payments have no outcome.", "yellow")
+        yield Text(f"{facts.unresolved_payments:,} payments are unresolved.", "yellow")
     for each in facts.verifications:
         if each.faults:
             yield Text(f"The {each.what} has {each.faults:,} faults.", "bold red")

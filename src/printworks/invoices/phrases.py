@@ -23,7 +23,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str, str, str]]] = {
     "vat-id": ("VAT ID", "USt-IdNr.", "N° TVA", "NIF-IVA"),
     "registration": ("Registered", "Register", "Immatriculation", "Registro"),
     "corrects": ("Corrects invoice", "Zu Rechnung", "Rectifie", "Rectifica"),
-    "takes-back": ("Takes back", "Storniert", "Annule", "Anula"),
+    "takes-back": ("Reverses", "Storniert", "Annule", "Anula"),
     "of-date": ("{number} of {date}", "{number} vom {date}", "{number} du {date}", "{number} de {date}"),
     "description": ("Description", "Bezeichnung", "Désignation", "Descripción"),
     "order": ("Order", "Auftrag", "Commande", "Pedido"),
@@ -78,7 +78,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str, str, str]]] = {
         "Abono del pedido {order}",
     ),
     "credit-reversed": (
-        "Credit for order {order}, taken back",
+        "Credit for order {order}, reversed",
         "Gutschrift zu Auftrag {order}, zurückgenommen",
         "Remboursement de la commande {order}, annulé",
         "Abono del pedido {order}, anulado",

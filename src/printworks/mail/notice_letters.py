@@ -14,7 +14,7 @@ def write_callbacks_failed(w: Writing) -> Letter:
         subject=w.words.count(
             "A callback failed for good", "{count} callbacks failed for good", count
         ),
-        heading=say("Your server did not take our callbacks"),
+        heading=say("Your server did not accept our callbacks"),
         sentences=(
             w.words.count(
                 "We tried for three days to send a callback to {shop}, and have given up.",
@@ -22,7 +22,7 @@ def write_callbacks_failed(w: Writing) -> Letter:
                 count,
                 shop=write_name(w.facts.shop),
             ),
-            say("When your server is well again, send them again with one button."),
+            say("Once your server is working again, you can resend them with one click."),
         ),
         items=tuple(_about_order(w, fact) for fact in w.facts.items),
         more=_more(w),
@@ -52,8 +52,8 @@ def write_images_failed(w: Writing) -> Letter:
 def write_payments_refused(w: Writing) -> Letter:
     say, count = w.words.say, w.facts.count
     return Letter(
-        subject=w.words.count("A payment was refused", "{count} payments were refused", count),
-        heading=w.words.count("A payment was refused", "{count} payments were refused", count),
+        subject=w.words.count("A payment was declined", "{count} payments were declined", count),
+        heading=w.words.count("A payment was declined", "{count} payments were declined", count),
         sentences=(
             say("Nothing was charged, and nothing is printed."),
             say("Check your card, then submit the order again."),
@@ -208,7 +208,7 @@ def _say_overdue(w: Writing, amount: str, _: NoticeFact) -> _Reminder:
     say = w.words.say
     return say("Payment overdue: {amount}", amount=amount), (
         say(
-            "{shop} owes {operator} this amount for longer than agreed. Please pay it now.",
+            "{shop} has owed {operator} this amount for longer than agreed. Please pay it now.",
             shop=write_name(w.facts.shop),
             operator=w.terms.operator,
         ),

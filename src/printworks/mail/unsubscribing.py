@@ -46,7 +46,7 @@ def describe_unsubscribing(words: Words) -> UnsubscribeWords:
         done=say("You get no more mails of this kind"),
         afterwards=say("If one is on its way already, it may still arrive."),
         not_ours=say("This link does not work"),
-        instead=say("Open it from the mail once more, all of it."),
+        instead=say("Open the complete link from the email again."),
     )
 
 

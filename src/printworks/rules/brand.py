@@ -28,7 +28,7 @@ _LABELS: Final[Mapping[str, str]] = {
     "sender_name": "sender's name",
     "sender_email": "sender's address",
     "reply_to": "address for replies",
-    "imprint": "imprint",
+    "imprint": "legal notice",
     "terms": "terms",
 }
 _SEVERAL_LINES: Final = frozenset({"imprint", "terms"})

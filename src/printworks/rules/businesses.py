@@ -34,7 +34,7 @@ class Business(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def vat_country(self) -> str:
-        """The member state of its VAT id; empty if it has none of the Union."""
+        """The member state of its VAT ID; empty if it has none of the Union."""
         return find_vat_country(self.vat_id)
 
 

@@ -88,7 +88,7 @@ def check_editing(order_status: OrderStatus) -> None:
 def check_filling(order_status: OrderStatus, image_status: ImageStatus) -> None:
     """Refuse a file for an order that has ended, or for an image that does not await one."""
     if order_status in {OrderStatus.COMPLETE, OrderStatus.CANCELLED}:
-        raise WrongState(f"An order that is {order_status} takes no more files.")
+        raise WrongState(f"Files cannot be added to an order that is {order_status}.")
     if image_status is not ImageStatus.AWAITING_URL_OR_DATA:
         raise WrongState(
             f"The image is {image_status}; only one that is "
@@ -105,7 +105,7 @@ def check_replacing(order_status: OrderStatus, image_status: ImageStatus) -> Non
     if order_status is OrderStatus.NOT_YET_SUBMITTED:
         return
     if order_status in {OrderStatus.COMPLETE, OrderStatus.CANCELLED}:
-        raise WrongState(f"An order that is {order_status} takes no other picture.")
+        raise WrongState(f"Pictures cannot be replaced in an order that is {order_status}.")
     if image_status not in _FAILED:
         raise WrongState(
             f"The image is {image_status}, and the order is {order_status}: only a picture that "

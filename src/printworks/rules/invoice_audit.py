@@ -126,7 +126,7 @@ def _audit_one(invoice: AuditedInvoice, before: int, head: str) -> Iterable[Ledg
     document = read_document(invoice.document)
     said = (document.number, document.gross, document.tax)
     if said != (invoice.number, invoice.gross, invoice.tax):
-        yield LedgerFault("invoice-columns", f"{name} says something else than its document.")
+        yield LedgerFault("invoice-columns", f"{name} says something other than its document.")
     if (invoice.booked, invoice.booked_tax) != (document.gross, document.tax):
         sentence = (
             f"{name} is of {document.gross} with {document.tax} of tax; its ledger entries are of "

@@ -169,8 +169,8 @@ def check_not_compensated(*, is_compensated: bool) -> None:
     """Refuse to change the charge of a compensated order: it would be refunded twice."""
     if is_compensated:
         raise WrongState(
-            "Money was given back for an issue of this order, or it is printed again; "
-            "it can no longer be cancelled, or travel otherwise."
+            "This order was refunded or reprinted for an issue, so it can no longer be cancelled "
+            "and its shipping can no longer be changed."
         )
 
 

@@ -83,8 +83,9 @@ def check_move(now_at: OrderStatus, wanted: OrderStatus) -> None:
 def check_not_being_paid(payment_request_id: int | None) -> None:
     """Refuse changes to an order that is being paid for."""
     if payment_request_id is not None:
-        message = "The order is being paid for; wait for the end of that, or cancel the order."
-        raise WrongState(message)
+        raise WrongState(
+            "The order is being paid for; wait until the payment is complete, or cancel the order."
+        )
 
 
 def check_change(now_at: OrderStatus) -> None:

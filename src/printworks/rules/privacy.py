@@ -62,7 +62,7 @@ DESCRIPTIONS: Final[Mapping[Subject, str]] = {
     Subject.PICTURES: "Images, with their pictures, addresses and checksums",
     Subject.PROOFS: "Previews, thumbnails and mockups",
     Subject.ISSUES: "Texts of issues",
-    Subject.PHOTOS: "Photographs of issues",
+    Subject.PHOTOS: "Photos of issues",
     Subject.CALLBACKS: "Answers to callbacks",
     Subject.ANSWERS: "Stored answers to requests with an Idempotency-Key",
     Subject.JOBS: "Finished jobs",

@@ -17,7 +17,7 @@ _LONGEST_BANK: Final = 100
 
 
 class Registration(msgspec.Struct, frozen=True):
-    """The VAT id of a seller in another country than its own."""
+    """The VAT ID of a seller in another country than its own."""
 
     vat_id: str
     # Whether businesses there account for the tax of a foreign seller.
@@ -94,7 +94,7 @@ def add_registration(
         raise BadInput("Choose another country than that of the seller.", field="country")
     vat_id = tidy_vat_id(registration.vat_id, code)
     if not vat_id:
-        raise BadInput("Enter the VAT id that you have there.", field="vat_id")
+        raise BadInput("Enter the VAT ID that you have there.", field="vat_id")
     added = msgspec.structs.replace(registration, vat_id=vat_id)
     return msgspec.structs.replace(seller, registrations={**seller.registrations, code: added})
 

@@ -23,7 +23,7 @@ from printworks.rules.taxes import (
 class Situation(StrEnum):
     """Why a sale is taxed as it is."""
 
-    # The seller has no VAT id in its own country.
+    # The seller has no VAT ID in its own country.
     NOT_REGISTERED = "not-registered"
     # Goods stay in the seller's country.
     DOMESTIC = "domestic"
@@ -59,11 +59,11 @@ class _Facts(NamedTuple):
     is_registered: bool | None = None
     is_at_home: bool | None = None
     is_registered_there: bool | None = None
-    # The buyer has a VAT id of the destination, where businesses account for a foreigner's tax.
+    # The buyer has a VAT ID of the destination, where businesses account for a foreigner's tax.
     is_reverse_charged: bool | None = None
     # From one member state to another.
     is_in_union: bool | None = None
-    # The buyer has a VAT id of another member state than the seller.
+    # The buyer has a VAT ID of another member state than the seller.
     is_foreign_business: bool | None = None
     has_one_stop: bool | None = None
 
@@ -97,7 +97,7 @@ _HOME: Final = frozenset({Situation.DOMESTIC, Situation.ORIGIN})
 def find_situation(seller: SellerPlace, buyer_country: str, destination: str) -> Situation:
     """Return why a sale is taxed as it is.
 
-    The buyer's country is that of its VAT id; empty for a consumer.
+    The buyer's country is that of its VAT ID; empty for a consumer.
     """
     to = find_tax_country(destination)
     home = find_tax_country(seller.country)
@@ -117,7 +117,7 @@ class TaxedSale(msgspec.Struct, frozen=True, kw_only=True):
     """What the rates of a sale depend on."""
 
     seller: SellerPlace
-    # Of the buyer's VAT id; empty for a consumer.
+    # Of the buyer's VAT ID; empty for a consumer.
     buyer_country: str
     destination: str
     day: date
@@ -187,7 +187,7 @@ class TaxTerms(msgspec.Struct, frozen=True, kw_only=True):
     is_gross: bool
     rounding: TaxRounding
     situation: Situation
-    # The buyer's VAT id that the situation rests on; empty for a consumer.
+    # The buyer's VAT ID that the situation rests on; empty for a consumer.
     vat_id: str = ""
     lines: tuple[TaxedLine, ...] = ()
 

@@ -1,4 +1,4 @@
-"""VAT ids: how they are written in each country, checked by their form and check digits."""
+"""VAT IDs: how they are written in each country, checked by their form and check digits."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ _LONGEST: Final = 40
 
 
 def tidy_vat_id(typed: str, country: str, *, field: str = "vat_id") -> str:
-    """Return a VAT id of a country as it is written on invoices; empty stays empty.
+    """Return a VAT ID of a country as it is written on invoices; empty stays empty.
 
     Whether it is in use is not known: only its form and its check digits are looked at.
     """
@@ -36,7 +36,7 @@ def tidy_vat_id(typed: str, country: str, *, field: str = "vat_id") -> str:
 
 
 def find_vat_country(vat_id: str) -> str:
-    """Return the member state that gave out a VAT id; empty if none of them did."""
+    """Return the member state that gave out a VAT ID; empty if none of them did."""
     countries = {_PREFIXES.get(country, country): country for country in UNION}
     return countries.get(vat_id[:2], "")
 
@@ -44,6 +44,6 @@ def find_vat_country(vat_id: str) -> str:
 def _refuse(text: str, country: str, field: str) -> BadInput:
     shown = text[:_LONGEST]
     return BadInput(
-        f"“{shown}” is not a VAT id of {country}: look for a missing or mistyped character.",
+        f"“{shown}” is not a VAT ID of {country}: look for a missing or mistyped character.",
         field=field,
     )

@@ -162,7 +162,7 @@ SWEEPS: Final[Mapping[JobKind, Sweep]] = {
     JobKind.PURGE_PICTURES: Sweep("pictures", _pictures, lambda settings: settings.keep_originals),
     JobKind.PURGE_PROOFS: Sweep("proofs", _proofs, lambda settings: settings.keep_proofs),
     JobKind.PURGE_ISSUE_PHOTOS: Sweep(
-        "photographs of issues", _issue_photos, lambda settings: settings.keep_issue_photos
+        "photos of issues", _issue_photos, lambda settings: settings.keep_issue_photos
     ),
     JobKind.ERASE_OLD_RECIPIENTS: Sweep(
         "recipients", _recipients, lambda settings: settings.keep_recipients

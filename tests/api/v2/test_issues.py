@@ -120,7 +120,7 @@ class TestCreating:
             ({"action": None}, "`action` is required."),
             ({"issue": "TooBlue"}, "`issue` must be one of DamagedOrder, "),
             ({"action": "Apologise"}, "`action` must be one of Refund, Reprint, NoAction, Other."),
-            ({"affectedImages": ["cat"]}, "`affectedImages` must be the ids of photos"),
+            ({"affectedImages": ["cat"]}, "`affectedImages` must be the IDs of photos"),
             ({"affectedImages": "999"}, "`affectedImages` names 999"),
             ({"issueDetail": "x" * 2001}, "`issueDetail` must have at most 2000 characters."),
             ({"issueDetail": "\0"}, "`issueDetail` contains a control character."),

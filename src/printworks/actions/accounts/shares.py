@@ -9,7 +9,7 @@ from printworks.settings import Settings
 from printworks.store.accounts.merchants import set_share_terms
 
 _MOST: Final = 1_000_000
-_NAMES: Final = ("rate", "burst", "number of requests in work")
+_NAMES: Final = ("rate", "burst", "number of concurrent requests")
 
 
 def usual_share(settings: Settings) -> RequestShare:

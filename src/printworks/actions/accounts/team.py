@@ -41,7 +41,7 @@ def remove_from_team(work: Work, person_id: int) -> Person:
 def _get_colleague(work: Work, person_id: int) -> Person:
     person = get_person_to_change(work.db, person_id)
     if person.realm is not Realm.MERCHANT or person.merchant_id != work.merchant.id:
-        raise NotFound("There is no person with this id.")
+        raise NotFound("There is no person with this ID.")
     return person
 
 

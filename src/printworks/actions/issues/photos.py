@@ -1,4 +1,4 @@
-"""Photographs that a merchant adds to an issue: rendered again, never stored as they came.
+"""Photos that a merchant adds to an issue: rendered again, never stored as they came.
 
 `begin_photos`, in a transaction, checks that it is allowed and names the files; `render_photos`,
 outside any transaction, renders and stores them; `add_photos`, in another transaction, adds them
@@ -38,8 +38,8 @@ _PAPER: Final = PrintArea(Fraction(6), Fraction(4))
 _LARGEST: Final = 8_000_000
 _LONGEST_SIDE: Final = 30_000
 _LONGEST_NAME: Final = 80
-_UNAVAILABLE: Final = "Photographs are temporarily unavailable; try again later."
-_TOO_LATE: Final = "The photographs took too long to process; send them again."
+_UNAVAILABLE: Final = "Photos are temporarily unavailable; try again later."
+_TOO_LATE: Final = "The photos took too long to process; send them again."
 
 log = structlog.get_logger()
 
@@ -52,14 +52,14 @@ class SentPhoto(msgspec.Struct, frozen=True):
 
 
 class PhotoBatch(msgspec.Struct, frozen=True):
-    """Photographs that are being added: the names of their files, and the job that removes them."""
+    """Photos that are being added: the names of their files, and the job that removes them."""
 
     files: tuple[str, ...]
     removal: int
 
 
 def begin_photos(work: SystemWork, *, present: int, added: int) -> PhotoBatch:
-    """Check whether an issue may have so many photographs, before they are rendered."""
+    """Check whether an issue may have so many photos, before they are rendered."""
     _check_number(present, added)
     # Random, because the names must not be guessable and there is no row yet.
     files = tuple(f"photos/{secrets.token_hex(16)}.jpg" for _ in range(added))
@@ -73,17 +73,15 @@ def _check_number(present: int, added: int) -> None:
     if present + added <= MOST_PHOTOS:
         return
     if present == 0:
-        message = f"Choose at most {MOST_PHOTOS} photographs; {added} came."
+        message = f"Choose at most {MOST_PHOTOS} photos; {added} came."
         raise BadInput(message, field="photos")
-    raise WrongState(
-        f"The issue has {present} photographs already and can have {MOST_PHOTOS} at most."
-    )
+    raise WrongState(f"The issue has {present} photos already and can have {MOST_PHOTOS} at most.")
 
 
 def render_photos(
     processor: ImageProcessor, files: Files, batch: PhotoBatch, sent: Sequence[SentPhoto]
 ) -> list[NewPhoto]:
-    """Render photographs and store the renderings.
+    """Render photos and store the renderings.
 
     Raise `BadInput` if a file is not a picture, and `ServiceUnavailable` if nothing can be
     rendered or stored now.
@@ -96,7 +94,7 @@ def render_photos(
 def _render(processor: ImageProcessor, files: Files, key: str, photo: SentPhoto) -> NewPhoto:
     with tempfile.TemporaryDirectory(prefix="printworks-") as name:
         folder = Path(name)
-        source = folder / "photograph"
+        source = folder / "photo"
         with source.open("wb") as copy:
             shutil.copyfileobj(photo.content, copy)
         prepared = _prepare(processor, source, folder, photo.name)
@@ -108,7 +106,7 @@ def _render(processor: ImageProcessor, files: Files, key: str, photo: SentPhoto)
         try:
             files.put(key, proxy)
         except FilesUnavailable as error:
-            log.error("photograph cannot be stored", reason=str(error))
+            log.error("photo cannot be stored", reason=str(error))
             raise ServiceUnavailable(_UNAVAILABLE) from error
     return NewPhoto(key, size.width, size.height)
 
@@ -121,21 +119,21 @@ def _prepare(processor: ImageProcessor, source: Path, folder: Path, name: str) -
         case Invalid():
             raise _refuse(name, result.reason)
         case CannotBeProcessed():
-            log.warning("photograph cannot be processed", reason=result.reason)
+            log.warning("photo cannot be processed", reason=result.reason)
             if result.is_infrastructure_error:
                 raise ServiceUnavailable(_UNAVAILABLE)
             raise _refuse(name, "The file cannot be processed.")
 
 
 def _refuse(name: str, reason: str) -> BadInput:
-    called = f"“{name[:_LONGEST_NAME]}”" if name else "One of the photographs"
-    return BadInput(f"{called} cannot be used. {reason} Choose the photographs again.")
+    called = f"“{name[:_LONGEST_NAME]}”" if name else "One of the photos"
+    return BadInput(f"{called} cannot be used. {reason} Choose the photos again.")
 
 
 def add_photos(
     work: SystemWork, issue: Issue, batch: PhotoBatch, rendered: Sequence[NewPhoto]
 ) -> None:
-    """Add photographs to an issue, if it may still have them; the caller has locked its order."""
+    """Add photos to an issue, if it may still have them; the caller has locked its order."""
     _check_number(count_photos(work.db, issue), len(rendered))
     if not cancel_removal(work.db, batch.removal):
         raise ServiceUnavailable(_TOO_LATE)

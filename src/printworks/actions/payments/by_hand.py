@@ -123,9 +123,11 @@ def _require_balance(work: Work, amount: int) -> None:
     What is on its way back to cards, or pays for orders, is not counted: it would be paid twice.
     """
     balance = lock_books(work.db, work.merchant.id).balance
-    if amount > find_free_balance(balance, sum_claimed(work.db, work.merchant.id)):
+    free = find_free_balance(balance, sum_claimed(work.db, work.merchant.id))
+    if amount > free:
         message = (
-            "The merchant has less than that in its favour, without refunds and payments under way."
+            f"At most {free / 100:,.2f} {work.merchant.currency} can be paid out: what the merchant "
+            "has in its favour, less pending refunds and payments."
         )
         raise BadInput(message, field="amount")
 
@@ -162,7 +164,7 @@ def _settle(system: SystemWork, approval_id: int, state: ApprovalState) -> Appro
     approval = get_approval(system.db, approval_id)
     who, now = system.actor.who, system.real_now
     if not decide(system.db, approval, state, who=who, now=now):
-        raise WrongState("That was decided before.")
+        raise WrongState("This entry has already been approved or rejected.")
     return approval
 
 

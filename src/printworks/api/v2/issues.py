@@ -23,14 +23,14 @@ def list_issues(call: Call) -> IssueListOut:
 
 
 def create_issue(call: Call) -> IssueOut:
-    """Complain about an order."""
+    """Open an issue about an order."""
     order = get_order_to_change(call.db, call.merchant.id, call.number("orderId"))
     new = read(CreateIssue, call.body).to_new_issue()
     return _show(call, actions.open_issue(call.work, order, new))
 
 
 def update_issue(call: Call) -> IssueOut:
-    """Comment on an issue, or drop it."""
+    """Comment on an issue, or cancel it."""
     order = get_order_to_change(call.db, call.merchant.id, call.number("orderId"))
     issue = actions.find_issue(call.db, call.merchant, order, call.number("issueId"))
     update = read(UpdateIssue, call.body)

@@ -50,7 +50,7 @@ def resend_callback(call: Call) -> Envelope[DeliveryOut]:
 
 
 def replay_callbacks(call: Call) -> Envelope[ReplayOut]:
-    """Send callbacks again from some moment or event on."""
+    """Send callbacks again from a given time or event onwards."""
     done = replay(call.work, since=read(ReplayCallbacks, call.body).to_first())
     last = None if done.next_number is None else done.next_number - 1
     return Envelope(ReplayOut(done.sent, last))

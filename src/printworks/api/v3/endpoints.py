@@ -54,11 +54,11 @@ _FILTERS: Final = (
     QueryParameter("merchantOrderId", "Only orders with this reference of yours."),
     QueryParameter(
         "createdFrom",
-        "Only orders created at this moment or later; UTC unless it names a zone. A day will do.",
+        "Only orders created at or after this time; UTC unless it names a zone. A day will do.",
     ),
     QueryParameter(
         "createdTo",
-        "Only orders created at this moment or earlier. A day counts to its end.",
+        "Only orders created at or before this time. A day counts to its end.",
     ),
 )
 _FEED: Final = (

@@ -16,7 +16,7 @@ from printworks.wire.v3.preflight import CheckImage, ImageCheckOut
 
 
 def check_image(call: Call) -> Envelope[ImageCheckOut]:
-    """Look at a picture for a product; nothing is ordered or kept."""
+    """Check an image for a product; nothing is ordered or stored."""
     upload = _find_upload(call.body)
     wanted = read(CheckImage, call.body)
     product = call.work.catalogue.get_product(wanted.sku)

@@ -43,9 +43,9 @@ def show_lab_costs(visit: ConsoleVisit) -> Response:
     )
 
 
-@show_lab_costs.action("pay-lab", "The payment was noted.", duty=Duty.ADMINISTER)
+@show_lab_costs.action("pay-lab", "The payment was recorded.", duty=Duty.ADMINISTER)
 def pay(visit: ConsoleVisit) -> None:
-    """Note that a lab was paid up to a day."""
+    """Record that a lab was paid up to a day."""
     lab, _, code = visit.sent.text("debt").rpartition("/")
     currency = find_choice(Currency, code)
     if not lab or currency is None:

@@ -66,7 +66,7 @@ def _read(visit: ConsoleVisit) -> Seller:
 
 @show_seller.action("register-seller", "The registration was added.")
 def add_registration(visit: ConsoleVisit) -> None:
-    """Add a VAT id of another country."""
+    """Add a VAT ID of another country."""
     sent = visit.sent
     registration = Registration(sent.text("vat_id"), bool(sent.text("is_reverse_charged")))
     register_seller(visit.system_work, sent.text("country"), registration)

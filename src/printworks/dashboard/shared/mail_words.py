@@ -28,14 +28,14 @@ MAIL_NAMES: Final[Mapping[MailKind, MailName]] = {
         "Images that cannot be printed", "When a file cannot be fetched, or is not a picture."
     ),
     MailKind.PAYMENTS_REFUSED: MailName(
-        "Refused payments", "When your card is refused and an order comes back to you."
+        "Declined payments", "When your card is declined and an order comes back to you."
     ),
     MailKind.CALLBACKS_FAILED: MailName(
-        "Callbacks that failed for good", "When your server has not taken one for three days."
+        "Callbacks that failed for good", "When your server has not accepted one for three days."
     ),
     MailKind.SHIPMENTS_SENT: MailName("Shipments", "When a lab has sent something."),
     MailKind.LOW_CREDIT: MailName("Low credit", "When little of your credit limit is left."),
-    MailKind.OVERDUE: MailName("Overdue payments", "When you owe something for too long."),
+    MailKind.OVERDUE: MailName("Overdue payments", "When you have owed something for too long."),
     MailKind.INVOICES_READY: MailName(
         "Invoices", "When invoices or credit notes were issued, at most once a day."
     ),
@@ -44,7 +44,7 @@ MAIL_NAMES: Final[Mapping[MailKind, MailName]] = {
         "Issues", "When a merchant opens an issue, or writes about one."
     ),
     MailKind.MERCHANTS_OVERDUE: MailName(
-        "Overdue merchants", "When a merchant owes something for too long."
+        "Overdue merchants", "When a merchant has owed something for too long."
     ),
     MailKind.TEST: MailName("Test mail"),
 }

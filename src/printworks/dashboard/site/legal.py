@@ -1,4 +1,4 @@
-"""The imprint and the terms of the operator: public pages, made of plain text."""
+"""The legal notice and the terms of the operator: public pages, made of plain text."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,7 +15,7 @@ from printworks.rules.brand import Brand, split_text
 def legal_routes() -> Sequence[BaseRoute]:
     """Return the pages; each is a 404 until the operator has written it."""
     return [
-        Route("/imprint", _show("Imprint", lambda brand: brand.imprint)),
+        Route("/imprint", _show("Legal notice", lambda brand: brand.imprint)),
         Route("/terms", _show("Terms", lambda brand: brand.terms)),
     ]
 

@@ -75,7 +75,7 @@ def find_person(db: Connection, realm: Realm, email: str) -> Person | None:
 
 def get_person(db: Connection, person_id: int) -> Person:
     wanted = select(*COLUMNS).where(people.c.id == person_id)
-    return get_struct(db, Person, wanted, missing="There is no person with this id.")
+    return get_struct(db, Person, wanted, missing="There is no person with this ID.")
 
 
 def is_person(db: Connection, person_id: int) -> bool:
@@ -86,7 +86,7 @@ def is_person(db: Connection, person_id: int) -> bool:
 def get_person_to_change(db: Connection, person_id: int) -> Person:
     """Return a person, and lock the row until the transaction ends."""
     wanted = select(*COLUMNS).where(people.c.id == person_id).with_for_update()
-    return get_struct(db, Person, wanted, missing="There is no person with this id.")
+    return get_struct(db, Person, wanted, missing="There is no person with this ID.")
 
 
 def list_people(db: Connection, realm: Realm, *, merchant_id: int | None = None) -> list[Person]:

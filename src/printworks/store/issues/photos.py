@@ -62,7 +62,7 @@ def get_photo(db: Connection, issue: Issue, photo_id: int) -> IssuePhoto:
     query = select(*_COLUMNS).where(
         issue_photos.c.id == possible_id(photo_id), issue_photos.c.issue_id == issue.id
     )
-    missing = "The photograph with the specified id was not found"
+    missing = "The photo with the specified id was not found"
     return get_struct(db, IssuePhoto, query, missing=missing)
 
 

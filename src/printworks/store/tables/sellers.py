@@ -22,7 +22,7 @@ sellers = Table(
     Column("bank", Text, nullable=False),
     Column("iban", Text, nullable=False),
     Column("bic", Text, nullable=False),
-    # By the code of a country: the VAT id there.
+    # By the code of a country: the VAT ID there.
     Column("registrations", Json, nullable=False),
     Column("has_one_stop", Boolean, nullable=False),
     Column("is_gross", Boolean, nullable=False),

@@ -21,7 +21,7 @@ UNREADABLE: Final = Fields(
 )
 _GONE: Final = {"type": "http.disconnect"}
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
-_FAILED: Final = HeadRefusal(500, "Something went wrong here; the request id is in the headers.")
+_FAILED: Final = HeadRefusal(500, "Something went wrong here; the request ID is in the headers.")
 
 
 class Wire(Protocol):

@@ -53,7 +53,7 @@ def _read_image_id(name: str, value: object) -> int:
     digits = str(value).strip(_WRAPPING) if is_plain else ""
     is_number = digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS
     if not is_number:
-        raise BadInput(f"`{name}` must be the ids of images, as a list or separated by commas.")
+        raise BadInput(f"`{name}` must be the IDs of images, as a list or separated by commas.")
     return int(digits)
 
 

@@ -307,7 +307,7 @@ def _read_terms(visit: ConsoleVisit, currency: Currency) -> actions.BillingTerms
     if not any(words):
         return terms
     if not all(_CARD_WORD.fullmatch(word) for word in words):
-        message = "A saved card needs both ids, made of letters, digits, `_` and `-`."
+        message = "A saved card needs both IDs, made of letters, digits, `_` and `-`."
         wrong = "customer" if not _CARD_WORD.fullmatch(words[0]) else "payment_method"
         raise BadInput(message, field=wrong)
     return msgspec.structs.replace(terms, card=SavedCard(*words))

@@ -18,9 +18,10 @@ from printworks.store.accounts.people import find_last_visits, list_people
 
 # What each role is for.
 _ROLE_TEXTS: Final = {
-    Role.VIEWER: "Can view everything and change nothing.",
+    Role.VIEWER: "Can view everything except privacy, the seller, people and the audit log; "
+    "cannot change anything.",
     Role.PRODUCTION: "Runs the labs: accepts, dispatches and rejects jobs, and holds orders.",
-    Role.SUPPORT: "Handles issues and merchants, and reads the audit log.",
+    Role.SUPPORT: "Handles issues and orders, resends emails and callbacks, and reads the audit log.",
     Role.ADMIN: "Can do everything: merchants, money, jobs and people.",
 }
 

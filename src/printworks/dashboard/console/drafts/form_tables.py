@@ -48,7 +48,7 @@ _PRODUCT: Final = (
         title="What it is",
         fields=(
             Field(key="description", label="Name", hint="As merchants read it."),
-            Field(key="sku", label="Article number", hint="Letters, digits, hyphens and dots."),
+            Field(key="sku", label="SKU", hint="Letters, digits, hyphens and dots."),
             ChoiceField(key="kind", label="Kind", declared="kinds"),
         ),
     ),
@@ -152,7 +152,7 @@ _PRODUCT_MORE: Final = (
     Field(
         key="type",
         label="Name of its type in the older API",
-        hint="The article number if it is empty.",
+        hint="The SKU if it is empty.",
     ),
 )
 PRODUCT_GROUPS: Final = (

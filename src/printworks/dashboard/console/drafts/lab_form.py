@@ -29,8 +29,8 @@ _LAST_CHANCES: Final[Choices] = (
 _MAKING_FIELDS: Final = (
     LinesField(key="kinds", label="Kinds", hint="With commas between them."),
     LinesField(key="bands", label="Only in these shipping bands"),
-    LinesField(key="skus", label="Only these articles", hint="A * stands for anything: BOOK-*."),
-    LinesField(key="except", label="But not these articles"),
+    LinesField(key="skus", label="Only these products", hint="A * stands for anything: BOOK-*."),
+    LinesField(key="except", label="But not these products"),
     NumberField(key="percent", label="Cost in per cent of the price", inputmode="decimal"),
     MoneyField(key="each", label="Cost of each", inputmode="decimal"),
     NumberField(key="days", label="Days, if not as usual", inputmode="numeric"),

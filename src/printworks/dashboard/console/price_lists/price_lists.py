@@ -1,4 +1,4 @@
-"""Price lists and the groups that they are for: made, filled, given to merchants and ended."""
+"""Price lists and the groups that they are for: made, filled, assigned to merchants and ended."""
 
 import csv
 import io
@@ -45,7 +45,7 @@ _CHANGES: Final = {
     "add-prices": "Added",
     "change-prices": "Changed",
     "import-prices": "Lines replaced",
-    "assign-prices": "Given to others",
+    "assign-prices": "Assignment changed",
     "suspend-prices": "Suspended",
     "resume-prices": "Resumed",
     "end-prices": "Ended",
@@ -82,7 +82,9 @@ def show_lists(visit: ConsoleVisit) -> Response:
     )
 
 
-@show_lists.action("add-prices", "The list is nobody's yet.", duty=Duty.ADMINISTER)
+@show_lists.action(
+    "add-prices", "The list was added. It is not assigned yet.", duty=Duty.ADMINISTER
+)
 def add_list(visit: ConsoleVisit) -> str:
     added = actions.add_list(visit.system_work, _read_terms(visit))
     return f"/console/prices/{added.id}"
@@ -146,7 +148,7 @@ def import_lines(visit: ConsoleVisit) -> None:
 
 
 @show_list.action(
-    "assign-prices", "The list was given to others.", duty=Duty.ADMINISTER, needs_password=True
+    "assign-prices", "The assignment was changed.", duty=Duty.ADMINISTER, needs_password=True
 )
 def assign(visit: ConsoleVisit) -> None:
     code, group = visit.sent.text("merchant").strip(), _find_group(visit, "group")
@@ -169,7 +171,7 @@ def suspend(visit: ConsoleVisit) -> None:
 
 
 @show_list.action(
-    "resume-prices", "The list is used again.", duty=Duty.ADMINISTER, needs_password=True
+    "resume-prices", "The list was resumed.", duty=Duty.ADMINISTER, needs_password=True
 )
 def resume(visit: ConsoleVisit) -> None:
     actions.resume_list(visit.system_work, visit.number("id"))
@@ -233,7 +235,7 @@ def _find_merchant(visit: ConsoleVisit, code: str) -> Merchant:
     try:
         return get_merchant_by_code(visit.db, code)
     except NotFound:
-        message = "No merchant has this id. Their ids are in the list of merchants."
+        message = "No merchant has this ID. Their IDs are in the list of merchants."
         raise BadInput(message, field="merchant") from None
 
 

@@ -58,7 +58,7 @@ _KEPT_FOR_A_WHILE: Final = (
     _Kept("Names, addresses and contact data", "keep_recipients", JobKind.ERASE_OLD_RECIPIENTS),
     _Kept("Previews, thumbnails and mockups", "keep_proofs", JobKind.PURGE_PROOFS),
     _Kept("Pictures, print files and packing slips", "keep_originals", JobKind.PURGE_PICTURES),
-    _Kept("Photographs of issues", "keep_issue_photos", JobKind.PURGE_ISSUE_PHOTOS),
+    _Kept("Photos of issues", "keep_issue_photos", JobKind.PURGE_ISSUE_PHOTOS),
     _Kept("Orders that were never submitted", "keep_drafts", JobKind.CANCEL_DRAFTS),
     _Kept("Answers of callbacks", "keep_callbacks", JobKind.PURGE_CALLBACK_ATTEMPTS),
     _Kept("Answers to keyed requests", "keep_idempotency_keys", JobKind.PURGE_IDEMPOTENCY_KEYS),

@@ -1,4 +1,4 @@
-"""The company that a merchant buys as: its name and address on invoices, and its VAT id."""
+"""The company that a merchant buys as: its name and address on invoices, and its VAT ID."""
 
 from starlette.responses import Response
 

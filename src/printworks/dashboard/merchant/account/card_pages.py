@@ -40,18 +40,20 @@ _MESSAGES: Final = {
     CardState.SAVED: Message(
         tone="ok",
         title="Your card is saved",
-        sentences=("It is charged from the next order on. The former one is forgotten.",),
+        sentences=(
+            "It is charged from your next order on. Your previous card, if you had one, was removed.",
+        ),
         link=_BACK,
     ),
     CardState.WAITING: Message(
         title="No card was saved yet",
-        sentences=("Enter it at the bank, or begin again. Nothing was changed.",),
+        sentences=("Enter it at the bank, or start again. Nothing was changed.",),
         link=_BACK,
     ),
     CardState.REPLACED: Message(
         tone="warn",
-        title="This page is not used any more",
-        sentences=("You began once more after it: the card that you enter there counts.",),
+        title="This page is no longer used",
+        sentences=("You started again later: use the newer page.",),
         link=_BACK,
     ),
 }
@@ -79,7 +81,10 @@ class _CardPages:
             message = Message(
                 tone="warn",
                 title="No card was saved",
-                sentences=(setup.reason or "", "Your former card, if you had one, is still used."),
+                sentences=(
+                    setup.reason or "",
+                    "Your previous card, if you had one, is still used.",
+                ),
                 link=_BACK,
             )
             return render_message(message)

@@ -28,7 +28,7 @@ _STEPS: Final = (
     ("Invite a colleague", "/team#invite", "has_team", Duty.MANAGE),
     ("Make an API key for your program", "/keys", "has_key", Duty.MANAGE),
     ("Send your first API request", "/requests", "has_called", Duty.MANAGE),
-    ("Let us call you: set a callback address", "/integrations", "has_callbacks", Duty.MANAGE),
+    ("Set a callback address", "/integrations", "has_callbacks", Duty.MANAGE),
 )
 
 

@@ -91,7 +91,7 @@ def chart_spending(days: Sequence[DayOfShop], currency: str) -> Chart:
     )
 
 
-@show_home.action("hide-first-steps", "The first steps were put away.")
+@show_home.action("hide-first-steps", "The first steps are hidden.")
 def hide_steps(visit: MerchantVisit) -> None:
     put_first_steps_away(visit.work, visit.person.id, is_hidden=True)
 

@@ -95,9 +95,9 @@ def _list_card(visit: MerchantVisit) -> Iterator[Need]:
     if shown.has_expired:
         sentence = f"{shown.name} has expired. Save another card before you submit an order."
     elif shown.refusal:
-        sentence = f"Your bank refused {shown.name}: {shown.refusal}"
+        sentence = f"Your bank declined {shown.name}: {shown.refusal}"
     elif shown.expires_soon:
-        sentence = f"{shown.name} expires at the end of this month or the next. Save another card."
+        sentence = f"{shown.name} expires at the end of {shown.until:%B %Y}. Save another card."
     if sentence:
         may_see = visit.may(Duty.ACCOUNT)
         yield Need(

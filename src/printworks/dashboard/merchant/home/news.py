@@ -120,7 +120,7 @@ def _tell_images(item: NewsItem, total: int) -> _Words:
 
 def _tell_payment(item: NewsItem, _: int) -> _Words:
     return (
-        f"The payment for {_lower(_name(item))} was refused.",
+        f"The payment for {_lower(_name(item))} was declined.",
         f"/orders/{item.order_id}",
         "error",
     )

@@ -120,7 +120,7 @@ def answer_issue(visit: MerchantVisit) -> None:
     with database.reading() as db:
         issue = get_issue(db, merchant.id, visit.number("id"))
         present = count_photos(db, issue)
-    comment = read_text(visit.sent, "comment", "Say something more")
+    comment = read_text(visit.sent, "comment", "Message")
     photos = receive_photos(visit, present=present)
     if not comment and not photos.drawn:
         raise BadInput("Write something, or choose a photo.", field="comment")

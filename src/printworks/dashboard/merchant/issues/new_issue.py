@@ -100,10 +100,10 @@ def _read_issue(sent: Sent) -> NewIssue:
     kind = read_choice(IssueKind, sent.text("kind"), "Choose what is wrong.", field="kind")
     wanted = "Choose what should be done about it."
     action = read_choice(IssueAction, sent.text("action"), wanted, field="action")
-    detail = read_text(sent, "detail", "What happened")
+    detail = read_text(sent, "detail", "Details")
     if kind is IssueKind.UNSPECIFIED and not detail:
         raise BadInput("Describe what happened.", field="detail")
-    action_detail = read_text(sent, "action_detail", "More about that")
+    action_detail = read_text(sent, "action_detail", "More about your request")
     if action is IssueAction.OTHER and not action_detail:
         raise BadInput("Describe what should be done about it.", field="action_detail")
     return NewIssue(

@@ -48,7 +48,7 @@ LABS: Final[Mapping[str, tuple[str, str, str]]] = {
         "The shipment gets lost",
         "It is dispatched, and ten days later the carrier has lost it. The order stays "
         "complete: this is for trying what you do when a customer has received nothing.",
-        "Submit the order, move the clock by two weeks, and report an issue.",
+        "Submit the order, move the clock by two weeks, and open an issue.",
     ),
     "no-tracking": (
         "No tracking number",
