@@ -62,10 +62,10 @@ _WRONG: Final = {
     "a plural for machines": re.compile(r"\w\(s\)"),
     "a minus sign": re.compile("\N{MINUS SIGN}"),
     "a delta": re.compile(r"\d+ days?, \d+:\d\d"),
-    "a name in capitals": re.compile(r"(?<!…)\b[a-z]+[A-Z][a-z]+[A-Z]?\w*\b"),
+    "a name in capitals": re.compile(r"\b[a-z]+[A-Z][a-z]+[A-Z]?\w*\b"),
 }
-# What programs are called.
-_NAMES: Final = re.compile(r"\b(?:eBay|iPhone)\b")
+# What programs are called, and how keys end.
+_NAMES: Final = re.compile(r"\b(?:eBay|iPhone)\b|…[\w-]+")
 
 
 class _Reader(HTMLParser):
