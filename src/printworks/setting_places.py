@@ -70,7 +70,7 @@ class DeclaredPlaces(msgspec.Struct, frozen=True, kw_only=True):
     operator_name: Annotated[
         str,
         Meta(min_length=1, max_length=100),
-        "Who runs this service, as merchants and recipients know them: mails name it.",
+        "Who runs this service, as merchants and recipients know them: emails name it.",
     ] = "Printworks"
     smtp_host: Annotated[
         str,
@@ -103,5 +103,5 @@ class DeclaredPlaces(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
     mail_language: Annotated[
         Literal["en", "de", "fr", "es"],
-        "The language of mails to operators, and to merchants that have not chosen one.",
+        "The language of emails to operators, and to merchants that have not chosen one.",
     ] = "en"

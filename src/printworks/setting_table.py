@@ -306,7 +306,7 @@ class DeclaredSettings(DeclaredPlaces, frozen=True, kw_only=True):
         timedelta, "How long files of orders and lists of orders are stored with their results."
     ] = timedelta(days=30)
     keep_mails: Annotated[
-        timedelta, "How long the list of mails is stored, with the addresses they went to."
+        timedelta, "How long the list of emails is stored, with the addresses they went to."
     ] = timedelta(days=30)
     keep_drafts: Annotated[
         timedelta,

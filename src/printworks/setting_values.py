@@ -51,7 +51,7 @@ class Given(NamedTuple):
 
 _ADDRESS: Final = (
     r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9.-]{1,253}",
-    "an e-mail address such as `service@print.example`",
+    "an email address such as `service@print.example`",
 )
 # The pattern of a text, and its description.
 _FORMS: Final[Mapping[str, tuple[str, str]]] = {

@@ -168,7 +168,7 @@ TYPED: Final = {
 WRONG: Final = {
     "address1": "Say in which street and house it should arrive.",
     "postal_code": "The postcode is missing.",
-    "email": "Enter a valid e-mail address, such as mary@example.com.",
+    "email": "Enter a valid email address, such as mary@example.com.",
 }
 
 
@@ -291,7 +291,7 @@ STATES: Final[Mapping[str, Show]] = {
     "bank-declined": _bank(outcome=Declined(reason="The payment was not authorised.")),
     "bank-silent": lambda request: show_unreachable_bank(find_reader(request)),
     "sign-in": _sign_in(),
-    "sign-in-wrong": _sign_in(problem="Wrong e-mail address or password."),
+    "sign-in-wrong": _sign_in(problem="Wrong email address or password."),
     "sign-in-blocked": _sign_in(
         problem="Too many wrong passwords or codes. Try again in 2 minutes.", is_blocked=True
     ),

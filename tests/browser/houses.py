@@ -33,7 +33,7 @@ class House:
         """Open an account, as a newcomer does."""
         page.goto(self.at("/sign-up"))
         page.get_by_label("Shop name").fill(shop)
-        page.get_by_label("E-mail address").fill(email)
+        page.get_by_label("Email address").fill(email)
         page.get_by_label("Password").fill(PASSWORD)
         press(page, "Create account")
         expect(page).to_have_url(self.at("/home"))

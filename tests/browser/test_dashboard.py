@@ -93,7 +93,7 @@ def test_a_newcomer_gets_to_a_complete_order_by_pressing_what_is_there(
     page.goto(house.at("/"))
     page.get_by_role("link", name="Create an account").click()
     page.get_by_label("Shop name").fill("Fox & Daughters")
-    page.get_by_label("E-mail address").fill(f"{size}@shop.example")
+    page.get_by_label("Email address").fill(f"{size}@shop.example")
     page.get_by_label("Password").fill(PASSWORD)
     press(page, "Create account")
     page.get_by_role("link", name="Create your first order").click()

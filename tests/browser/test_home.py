@@ -42,7 +42,7 @@ def test_from_home_to_the_catalogue_and_a_colleague(
     expect(page.get_by_text("3 of 9 done")).to_be_visible()
     page.get_by_role("link", name="Invite a colleague").click()
     form = page.locator("#invite")
-    form.get_by_label("E-mail address").fill(f"{size}-tom@shop.example")
+    form.get_by_label("Email address").fill(f"{size}-tom@shop.example")
     form.get_by_label("Role").select_option("viewer")
     form.get_by_role("button", name="Create link").click()
     link = page.locator("#link .secret").inner_text()

@@ -86,7 +86,7 @@ def test_without_a_script_the_other_ways_are_there_and_that_one_is_not(
 
     expect(page.get_by_role("button", name="Sign in with a passkey")).to_be_hidden()
     for _ in range(6):
-        page.get_by_label("E-mail address").fill("noscript-keys@shop.example")
+        page.get_by_label("Email address").fill("noscript-keys@shop.example")
         page.get_by_label("Password").fill("not the right one")
         press(page, "Sign in")
     expect(page.get_by_text("You need not wait if you have another way in")).to_be_visible()

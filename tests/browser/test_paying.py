@@ -123,7 +123,7 @@ def test_a_recipient_says_where_it_goes_and_pays(open_page: NewPage, shop: Shop,
     page.get_by_label("Address").fill("12 Long Lane")
     page.get_by_label("Town or city").fill("York")
     page.get_by_label("Postcode").fill("YO1 1AA")
-    page.get_by_label("E-mail").fill("mary@example.com")
+    page.get_by_label("Email").fill("mary@example.com")
     press(page, "Continue")
     heading(page, "Review and pay")
     page.get_by_role("button", name=re.compile("^Pay £")).click()

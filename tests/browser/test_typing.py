@@ -49,7 +49,7 @@ def test_a_session_that_is_lost_in_the_middle_of_a_form_loses_nothing(
     page.locator("#new-order [data-create]").click()
     expect(page.get_by_text("What you typed is kept for an hour")).to_be_visible(timeout=PATIENCE)
     check_page(page)
-    page.get_by_label("E-mail address").fill("lost@shop.example")
+    page.get_by_label("Email address").fill("lost@shop.example")
     page.get_by_label("Password").fill(PASSWORD)
     press(page, "Sign in")
 

@@ -40,9 +40,9 @@ def test_a_test_mail_is_sent_at_once(office: PostOffice, tmp_path: Path) -> None
     ended = run("mail", "test", "Me@works.example", "--data", tmp_path, **server(office))
 
     assert ended.code == 0, ended.complained
-    assert f"127.0.0.1:{office.port} has taken a mail to me@works.example." in ended.said
+    assert f"127.0.0.1:{office.port} has taken an email to me@works.example." in ended.said
     [mail] = office.taken
-    assert mail["Subject"] == "[Sandbox] Test mail from Printworks"
+    assert mail["Subject"] == "[Sandbox] Test email from Printworks"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_links_are_mailed_or_shown(keeper: Operator, office: PostOffice) -> None
 
     assert json.loads(mailed.said) == {"mailedTo": "tom@works.example"}
     assert "/invitations/" in json.loads(shown.said)["link"]
-    assert first.said == "A mail with the link is on its way to new@shop.example.\n"
+    assert first.said == "An email with the link is on its way to new@shop.example.\n"
     assert "mary@shop.example" in colleague.said
     with keeper.database.reading() as db:
         written = search_mails(db, MailSearch(), limit=9).mails
@@ -110,7 +110,7 @@ def test_links_are_mailed_or_shown(keeper: Operator, office: PostOffice) -> None
         [mail] = search_mails(db, MailSearch(), limit=1).mails
         end_mail(db, mail.id, MailState.FAILED, now=NOON, error="550")
     again = keeper.asks("mail", "resend", str(mail.id), **server(office))
-    assert again.said == f"Mail {mail.id} to mary@shop.example is sent again.\n"
+    assert again.said == f"Email {mail.id} to mary@shop.example is sent again.\n"
     assert keeper.asks("mail", "resend", "99", **server(office)).code == 1
 
 

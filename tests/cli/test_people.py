@@ -100,7 +100,7 @@ def test_a_merchant_and_its_people_are_invited(keeper: Operator) -> None:
     ("words", "sentence"),
     [
         (["operator", "reset", "nobody@x.example"], "Nobody signs in with the address"),
-        (["operator", "remove", "no address"], "Enter an e-mail address"),
+        (["operator", "remove", "no address"], "Enter an email address"),
         (["operator", "invite", "p@x.example", "--role", "owner"], "An operator's role is one of"),
         (["merchant", "people", "nobody"], "There is no merchant 'nobody'."),
         (["merchant", "invite-colleague", "nobody", "p@x.example"], "There is no merchant"),

@@ -90,8 +90,8 @@ def test_a_person_is_exported(keeper: Operator, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("find",), "Give an e-mail address, or a name and a postcode."),
-        (("find", "--name", "Mary"), "Give an e-mail address, or a name and a postcode."),
+        (("find",), "Give an email address, or a name and a postcode."),
+        (("find", "--name", "Mary"), "Give an email address, or a name and a postcode."),
         (("find", "--email", "a@b", "--merchant", "nobody"), "nobody"),
         (("erase", *ASKED), "Give the numbers of orders"),
         (("erase", "1", "--email", "a@b", *ASKED), "Give the numbers of orders"),

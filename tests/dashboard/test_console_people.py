@@ -65,7 +65,7 @@ class TestInvitations:
     @pytest.mark.parametrize(
         ("email", "role", "reason"),
         [
-            ("no address", "viewer", "Enter an e-mail address"),
+            ("no address", "viewer", "Enter an email address"),
             ("pat@works.example", "owner", "An operator's role is one of"),
             ("pat@works.example", "king", "Choose one of the roles."),
             ("admin@works.example", "viewer", "can sign in already"),

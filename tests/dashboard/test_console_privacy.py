@@ -96,8 +96,8 @@ def test_an_erasure_that_is_not_meant_is_refused_and_what_was_chosen_stays(
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({}, "Enter an e-mail address"),
-        ({"name": "Mary"}, "Enter an e-mail address"),
+        ({}, "Enter an email address"),
+        ({"name": "Mary"}, "Enter an email address"),
         ({"email": "a@b", "merchant": "nobody"}, "no merchant with this code"),
     ],
 )

@@ -89,7 +89,7 @@ class TestForgottenPasswords:
         send_mails: SendMails,
     ) -> None:
         assert alice.person is not None
-        assert "Get a link by mail" in newcomer.words("/sign-in")
+        assert "Get a link by email" in newcomer.words("/sign-in")
         asked = enter(newcomer, "/forgotten-password", email=alice.person.email.upper())
         assert "is on its way" in newcomer.follow(asked)
         send_mails()
@@ -163,7 +163,7 @@ class TestForgottenPasswords:
         refused = enter(newcomer, "/forgotten-password", email="x@y.example\r\nBcc: z@y.example")
 
         assert refused.status == 400
-        assert "Enter an e-mail address" in words_of(refused)
+        assert "Enter an email address" in words_of(refused)
         with database.reading() as db:
             assert db.execute(select(jobs)).all() == []
 
@@ -206,7 +206,7 @@ class TestInvitations:
         )
         send_mails()
 
-        assert "A mail with the link is on its way." in words_of(page)
+        assert "An email with the link is on its way." in words_of(page)
         assert b"/invitations/" not in page.body
         [mail] = office.taken
         assert link_in(mail).startswith("https://print.example/invitations/")
@@ -317,7 +317,7 @@ class TestUnsubscribing:
         assert "Keine Mails dieser Art mehr?" in words_of(looked)
         assert b'<html lang="de">' in looked.body
         assert [answer.status for answer in done] == [200, 200]
-        assert "no more mails of this kind" in words_of(done[0])
+        assert "no longer receive these emails" in words_of(done[0])
         with database.reading() as db:
             assert read_choices(db, alice.person.id) == {MailKind.OVERDUE: False}
 
@@ -386,7 +386,7 @@ class TestLists:
             end_mail(db, mail.id, MailState.FAILED, now=NOON, error="550 No such user")
 
         assert "550 No such user" in operator.words(page)
-        assert "The mail is sent again." in operator.follow(operator.do(page, "resend-mail"))
+        assert "The email is sent again." in operator.follow(operator.do(page, "resend-mail"))
         assert mails_in(database)[0].state is MailState.WAITING
         refused = operator.do(page, "resend-mail")
         assert "still waiting" in words_of(refused)
@@ -423,7 +423,7 @@ class TestLists:
 
         assert "An image cannot be printed" in alice.words("/mail")
         assert "Not there." in alice.words(f"/mail/{mail.id}")
-        assert "No mails yet" in bob.words("/mail")
+        assert "No emails yet" in bob.words("/mail")
         assert bob.open(f"/mail/{mail.id}").status == 404
         assert bob.open(f"/mail/{10**17}").status == 404
 

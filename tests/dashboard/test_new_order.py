@@ -39,7 +39,7 @@ from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, NOT_A_PICTURE
 WRONG: Final[Sequence[tuple[Mapping[str, str], str]]] = (
     ({"recipient_name": " ", "postal_code": ""}, "Enter the recipient's name. Enter the postcode"),
     ({"address1": "x" * 201}, "Use at most 200 characters."),
-    ({"email": "no address"}, "Enter a valid e-mail address"),
+    ({"email": "no address"}, "Enter a valid email address"),
     ({"telephone": "1" * 51}, "Enter a valid phone number."),
     ({"country": "QQ"}, "Choose a country."),
     ({"shipping_method": "Pigeon"}, "Choose a shipping method."),

@@ -115,7 +115,7 @@ def test_a_colleague_of_another_shop_is_not_there(
 def test_what_is_wrong_is_said_and_what_was_typed_stays(alice: Window) -> None:
     refused = alice.do("/team", "invite-to-team", email=HOSTILE, role="member")
     assert refused.status == 400
-    assert "Enter an e-mail address" in words_of(refused)
+    assert "Enter an email address" in words_of(refused)
     unknown = alice.do("/team", "invite-to-team", email=TOM, role="admin of everything")
     assert "Choose one of the roles." in words_of(unknown)
     assert f'value="{TOM}"' in unknown.body.decode()

@@ -101,7 +101,7 @@ def test_of_sixty_at_once_five_are_compared_and_twenty_are_let_through(
     with ThreadPoolExecutor(60) as threads:
         said = list(threads.map(attempt, windows, tokens))
 
-    kinds = ["Wrong e-mail address", "Too many wrong passwords", "Too many requests"]
+    kinds = ["Wrong email address", "Too many wrong passwords", "Too many requests"]
     counted = Counter(next(kind for kind in kinds if kind in text) for text in said)
     with database.reading() as db:
         let_through = find_tries(db, "network 127.0.0.1")
@@ -109,7 +109,7 @@ def test_of_sixty_at_once_five_are_compared_and_twenty_are_let_through(
     assert let_through.number == OF_A_NETWORK.together == 20
     # Who lost a place between the count and the comparison had to come back, and was too late.
     assert counted["Too many requests"] >= 40
-    assert counted["Wrong e-mail address"] == 5
+    assert counted["Wrong email address"] == 5
 
 
 class TestAnotherWayIn:
@@ -135,7 +135,7 @@ class TestAnotherWayIn:
 
         assert "Too many wrong" in words_of(blocked)
         # A code is worth one try, and is used up by it.
-        assert "Wrong e-mail address or password" in words_of(wrong)
+        assert "Wrong email address or password" in words_of(wrong)
         assert "Too many wrong" in words_of(again)
         assert right.status == 303
         assert "8 of 10 left" in newcomer.words("/settings")

@@ -222,7 +222,7 @@ def test_what_is_not_known_is_left_out() -> None:
     assert "* Order 17\n  https://1.1/orders/17\n" in shipped
     assert "Follow" not in shipped
     assert "Tracking" not in parcel[1].text
-    assert "No more mails" not in parcel[1].html
+    assert "emails" not in parcel[1].html
     assert "Browser" not in device
     assert "until ." in invited
 

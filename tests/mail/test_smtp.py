@@ -62,7 +62,7 @@ def test_a_mail_arrives_with_its_sender_and_its_headers() -> None:
     assert office.recipients == ["mary@shop.example"]
     assert mail["From"] == "The clerk <service@print.example>"
     assert mail["Reply-To"] == "help@print.example"
-    assert mail["Subject"] == "[Sandbox] Test mail from Fox & Sons Print"
+    assert mail["Subject"] == "[Sandbox] Test email from Fox & Sons Print"
     assert mail["Message-ID"] == "<1@print.example>"
     assert mail["Date"] == "Sun, 15 Nov 2026 12:00:00 +0000"
     assert mail["Auto-Submitted"] == "auto-generated"

@@ -54,7 +54,7 @@ def test_an_address_is_kept_in_one_spelling(written: str, kept: str) -> None:
     ],
 )
 def test_what_cannot_be_an_address_is_refused(written: str) -> None:
-    with pytest.raises(BadInput, match="e-mail address"):
+    with pytest.raises(BadInput, match="email address"):
         read_email(written)
 
 

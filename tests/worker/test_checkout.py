@@ -182,9 +182,9 @@ class TestARecipientWhoPays:
             ({"address1": "a\x07b"}, "`address1`: This contains a character that cannot"),
             (
                 {"address1": "1 High Street", "email": "mary"},
-                "`email`: Enter a valid e-mail address",
+                "`email`: Enter a valid email address",
             ),
-            ({"address1": "1 High Street"}, "`email`: Enter the e-mail address."),
+            ({"address1": "1 High Street"}, "`email`: Enter the email address."),
         ],
     )
     def test_what_is_wrong_is_said_and_nothing_is_kept(

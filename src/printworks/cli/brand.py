@@ -36,9 +36,11 @@ def set_brand(
         Path | None, typer.Option(help="A picture: JPEG, PNG, WebP or TIFF.", dir_okay=False)
     ] = None,
     without_logo: Annotated[bool, typer.Option("--no-logo", help="Remove the logo.")] = False,
-    sender_name: Annotated[str | None, typer.Option(help="Who mails are from.")] = None,
-    sender_email: Annotated[str | None, typer.Option(help="The address of mails.")] = None,
-    reply_to: Annotated[str | None, typer.Option(help="Where answers to mails go.")] = None,
+    sender_name: Annotated[str | None, typer.Option(help="Who emails are from.")] = None,
+    sender_email: Annotated[
+        str | None, typer.Option(help="The address that emails are from.")
+    ] = None,
+    reply_to: Annotated[str | None, typer.Option(help="Where answers to emails go.")] = None,
     imprint: Annotated[Path | None, typer.Option(help="A file with the legal notice.")] = None,
     terms: Annotated[Path | None, typer.Option(help="A file with the terms.")] = None,
     show_labs: Annotated[

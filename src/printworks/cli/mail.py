@@ -25,9 +25,9 @@ app = typer.Typer(no_args_is_help=True)
 @command(app, "test")
 def send_test(
     session: CommandSession,
-    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Who gets the mail.")],
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Who gets the email.")],
 ) -> None:
-    """Send a mail now, and say what the mail server answers."""
+    """Send an email now, and say what the mail server answers."""
     settings, email = session.settings, read_email(address)
     mailer = open_mailer(settings)
     if mailer is None:
@@ -45,7 +45,7 @@ def send_test(
     )
     mailer.send(message)
     place = f"{settings.smtp_host}:{settings.smtp_port}"
-    session.done(f"{place} has taken a mail to {email}.", email=email, messageId=message_id)
+    session.done(f"{place} has taken an email to {email}.", email=email, messageId=message_id)
 
 
 @command(app, "list")
@@ -53,10 +53,10 @@ def list_newest(
     session: CommandSession,
     *,
     address: Annotated[str, typer.Option(help="Only to addresses that begin like this.")] = "",
-    state: Annotated[MailState | None, typer.Option(help="Only mails in this state.")] = None,
+    state: Annotated[MailState | None, typer.Option(help="Only emails in this state.")] = None,
     limit: Limit = 50,
 ) -> None:
-    """List mails, the newest first."""
+    """List emails, the newest first."""
     with session.reading() as db:
         search = MailSearch(email=address, state=state)
         found = search_mails(db, search, limit=limit + 1).mails
@@ -74,15 +74,15 @@ def list_newest(
         }
         for mail in found
     ]
-    session.show_list(mails, columns, "There is no such mail.", limit=limit)
+    session.show_list(mails, columns, "There is no such email.", limit=limit)
 
 
 @command(app, "resend")
 def resend(
     session: CommandSession,
-    mail_id: Annotated[int, typer.Argument(metavar="MAIL", help="The number of the mail.")],
+    mail_id: Annotated[int, typer.Argument(metavar="MAIL", help="The number of the email.")],
 ) -> None:
-    """Send a mail again, or for the first time if that failed."""
+    """Send an email again, or for the first time if that failed."""
     with session.system_work() as system:
         mail = resend_mail(system, mail_id)
-    session.done(f"Mail {mail.id} to {mail.email} is sent again.", id=mail.id, email=mail.email)
+    session.done(f"Email {mail.id} to {mail.email} is sent again.", id=mail.id, email=mail.email)

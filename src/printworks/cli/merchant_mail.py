@@ -25,14 +25,14 @@ def show_mail_settings(
     *,
     language: Annotated[
         str | None,
-        typer.Option(metavar=_CHOICES, help="Of mails to its people; `usual` is the operator's."),
+        typer.Option(metavar=_CHOICES, help="Of emails to its people; `usual` is the operator's."),
     ] = None,
     recipients: Annotated[
         bool | None, typer.Option(help="Whether its recipients are told of their parcels.")
     ] = None,
     recipient_language: Annotated[
         str | None,
-        typer.Option(metavar=_CHOICES, help="Of those mails; `usual` is that of their country."),
+        typer.Option(metavar=_CHOICES, help="Of those emails; `usual` is that of their country."),
     ] = None,
     reply_to: Annotated[
         str | None, typer.Option(help="Where recipients reply to; empty for the operator.")

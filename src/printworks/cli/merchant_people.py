@@ -16,7 +16,7 @@ app = typer.Typer()
 
 @command(app, "invite")
 def invite_merchant(session: CommandSession, email: Email, *, by_hand: ShowLink = False) -> None:
-    """Mail or print a link to open a merchant account; it works once, for a week."""
+    """Email or print a link to open a merchant account; it works once, for a week."""
     by_mail = is_mailed(session, by_hand=by_hand)
     with session.system_work() as system:
         token = make_first_invitation(system, email, by_mail=by_mail)
@@ -36,7 +36,7 @@ def list_merchants_people(session: CommandSession, merchant_id: MerchantId) -> N
 def invite_colleague(
     session: CommandSession, merchant_id: MerchantId, email: Email, *, by_hand: ShowLink = False
 ) -> None:
-    """Mail or print a link to a merchant's dashboard; it works once, for a week."""
+    """Email or print a link to a merchant's dashboard; it works once, for a week."""
     by_mail = is_mailed(session, by_hand=by_hand)
     with session.work(merchant_id) as work:
         token = make_invitation(work, email, by_mail=by_mail)
@@ -51,6 +51,6 @@ def reset_person(
     forget_code: ForgetCode = False,
     by_hand: ShowLink = False,
 ) -> None:
-    """Mail or print a link with which one of a merchant's people chooses a new password."""
+    """Email or print a link with which one of a merchant's people chooses a new password."""
     by_mail = is_mailed(session, by_hand=by_hand)
     reset(session, Realm.MERCHANT, email, forget_code=forget_code, by_mail=by_mail)

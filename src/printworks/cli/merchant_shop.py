@@ -79,7 +79,7 @@ def _show(session: CommandSession, shop: Shop) -> None:
     }
     texts = {
         "name": shop.name,
-        "e-mail": profile.email or "none",
+        "email": profile.email or "none",
         "telephone": profile.telephone or "none",
         "website": profile.website or "none",
         "return address": ", ".join(profile.return_address.split("\n")) or "none",

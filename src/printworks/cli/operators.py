@@ -26,7 +26,9 @@ app = typer.Typer(no_args_is_help=True)
 
 ShowLink = Annotated[
     bool,
-    typer.Option("--show-link", help="Print the link instead of mailing it, where mail is set up."),
+    typer.Option(
+        "--show-link", help="Print the link instead of emailing it, where mail is set up."
+    ),
 ]
 ForgetCode = Annotated[
     bool,
@@ -52,7 +54,7 @@ def invite(
     ] = Role.VIEWER,
     by_hand: ShowLink = False,
 ) -> None:
-    """Mail or print a link to the console for a new operator; it works once, for a week."""
+    """Email or print a link to the console for a new operator; it works once, for a week."""
     by_mail = is_mailed(session, by_hand=by_hand)
     with session.system_work() as system:
         token = invite_operator(system, email, role, by_mail=by_mail)
@@ -90,7 +92,7 @@ def reset_operator(
     forget_code: ForgetCode = False,
     by_hand: ShowLink = False,
 ) -> None:
-    """Mail or print a link with which an operator chooses a new password."""
+    """Email or print a link with which an operator chooses a new password."""
     by_mail = is_mailed(session, by_hand=by_hand)
     reset(session, Realm.OPERATOR, email, forget_code=forget_code, by_mail=by_mail)
 
@@ -125,7 +127,9 @@ def is_mailed(session: CommandSession, *, by_hand: bool) -> bool:
 def show_link(session: CommandSession, token: str, *, mailed_to: str | None) -> None:
     """Print the link of an invitation, or that it was mailed."""
     if mailed_to is not None:
-        session.show({"mailedTo": mailed_to}, f"A mail with the link is on its way to {mailed_to}.")
+        session.show(
+            {"mailedTo": mailed_to}, f"An email with the link is on its way to {mailed_to}."
+        )
         return
     link = f"{session.settings.public_url}/invitations/{token}"
     sentence = "It works once, within a week, for anyone who has it."
@@ -144,7 +148,7 @@ def show_people(session: CommandSession, people: Sequence[Person], none: str) ->
         for person in people
     ]
     columns: Columns = {
-        "e-mail": "email",
+        "email": "email",
         "role": "role",
         "second factor": "hasSecondFactor",
         "since": "createdAt",

@@ -19,7 +19,7 @@ Port = Annotated[
         "--port", min=1, max=65535, help="The port to listen on; else the setting `port`."
     ),
 ]
-Email = Annotated[str, typer.Argument(help="The e-mail address to sign in with.")]
+Email = Annotated[str, typer.Argument(help="The email address to sign in with.")]
 
 
 def read_duration(text: str, *, longest: timedelta | None = None) -> timedelta:

@@ -61,9 +61,7 @@ def list_newest(
     *,
     search: Annotated[
         str,
-        typer.Option(
-            help="A number, reference, name, postcode, e-mail address or tracking number."
-        ),
+        typer.Option(help="A number, reference, name, postcode, email address or tracking number."),
     ] = "",
     merchant: OnlyMerchant = None,
     status: Annotated[

@@ -23,7 +23,7 @@ app = typer.Typer(no_args_is_help=True)
 Orders = Annotated[
     list[int] | None, typer.Argument(metavar="[ORDER]...", help="The numbers of orders.")
 ]
-Email = Annotated[str, typer.Option(help="All orders with this e-mail address.")]
+Email = Annotated[str, typer.Option(help="All orders with this email address.")]
 Name = Annotated[str, typer.Option(help="All orders to this name; with --postcode.")]
 Postcode = Annotated[str, typer.Option(help="All orders to this postcode; with --name.")]
 
@@ -48,7 +48,7 @@ def find(
     merchant: OnlyMerchant = None,
     limit: Limit = MOST_ORDERS,
 ) -> None:
-    """List the orders of a person: by e-mail address, or by name and postcode."""
+    """List the orders of a person: by email address, or by name and postcode."""
     person = _read_person(
         session, PersonSearch(email=email, name=name, postcode=postcode), merchant
     )
@@ -178,9 +178,7 @@ def _choose(
 ) -> list[int]:
     """Return the orders that were named, or all those of a person."""
     if bool(orders) == bool(person.email or person.name or person.postcode):
-        raise BadInput(
-            "Give the numbers of orders, or an e-mail address, or a name and a postcode."
-        )
+        raise BadInput("Give the numbers of orders, or an email address, or a name and a postcode.")
     if orders:
         return list(dict.fromkeys(orders))
     person = _read_person(session, person, merchant)
@@ -200,7 +198,7 @@ def _read_person(
     session: CommandSession, person: PersonSearch, merchant: str | None
 ) -> PersonSearch:
     if not person.email and not (person.name and person.postcode):
-        raise BadInput("Give an e-mail address, or a name and a postcode.")
+        raise BadInput("Give an email address, or a name and a postcode.")
     merchant_id = None
     if merchant is not None:
         with session.reading() as db:

@@ -45,7 +45,7 @@ def show_seller(session: CommandSession) -> None:
         "one stop": "yes" if seller.has_one_stop else "no",
         "prices": "gross" if seller.is_gross else "net",
         "rounding": f"by {seller.rounding}",
-        "e-mail": seller.email or "none",
+        "email": seller.email or "none",
         "bank": " ".join(filter(None, (seller.bank, seller.iban, seller.bic))) or "none",
     }
     session.show(facts, *align(texts))

@@ -49,7 +49,7 @@ def _hint_at_link(w: Writing) -> tuple[str, ...]:
     say = w.words.say
     return (
         say("The link works once, until {moment}.", moment=write_moment(w, w.facts.until)),
-        say("If you did not expect this invitation, ignore this mail."),
+        say("If you did not expect this invitation, ignore this email."),
     )
 
 
@@ -68,7 +68,7 @@ def write_password_reset(w: Writing) -> Letter:
         hints=(
             say("The link works once, until {moment}.", moment=write_moment(w, w.facts.until)),
             say("It signs you out everywhere else."),
-            say("If that was not you, ignore this mail: your password stays as it is."),
+            say("If that was not you, ignore this email: your password stays as it is."),
         ),
     )
 
@@ -131,9 +131,9 @@ def _settings_path(w: Writing) -> str:
 def write_test(w: Writing) -> Letter:
     say = w.words.say
     return Letter(
-        subject=say("Test mail from {operator}", operator=w.terms.operator),
+        subject=say("Test email from {operator}", operator=w.terms.operator),
         heading=say("Mail works"),
         sentences=(
-            say("This mail was sent to see whether the mail settings are right. They are."),
+            say("This email was sent to see whether the mail settings are right. They are."),
         ),
     )

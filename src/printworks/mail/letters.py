@@ -29,7 +29,7 @@ def write_letter(kind: MailKind, facts: MailFacts, words: Words, terms: LetterTe
     reason = words.say(
         "You get this because you have an account at {operator}.", operator=terms.operator
     )
-    settings = LetterLink(words.say("Choose which mails you get"), writing.at(place))
+    settings = LetterLink(words.say("Choose which emails you get"), writing.at(place))
     return msgspec.structs.replace(letter, reason=reason, settings=settings)
 
 

@@ -88,7 +88,7 @@ def _write_recipient(headers: MailHeaders) -> Address:
         # The parser takes no such user, although some servers do.
         return Address(_name(headers.to_name), username=user, domain=spelled)
     except (MessageError, ValueError, IndexError) as error:
-        raise BadRecipient("The address cannot be written in a mail.") from error
+        raise BadRecipient("The address cannot be written in an email.") from error
 
 
 def _name(text: str) -> str:

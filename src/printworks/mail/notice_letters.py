@@ -139,7 +139,7 @@ def write_parcel_sent(w: Writing) -> Letter:
             operator=w.terms.operator,
             shop=shop,
         ),
-        settings=LetterLink(say("No more mails about parcels from {shop}", shop=shop), "")
+        settings=LetterLink(say("No more emails about parcels from {shop}", shop=shop), "")
         if w.terms.unsubscribe
         else None,
     )
@@ -195,7 +195,7 @@ def write_overdue(w: Writing) -> Letter:
         heading=title,
         sentences=(
             *sentences,
-            w.words.say("If you have paid in the last few days, ignore this mail."),
+            w.words.say("If you have paid in the last few days, ignore this email."),
         ),
         button=LetterLink(w.words.say("Open your account"), w.at("/account")),
     )

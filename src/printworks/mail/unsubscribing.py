@@ -41,9 +41,9 @@ def describe_unsubscribing(words: Words) -> UnsubscribeWords:
     """Write the page in the language of the mail from which it was opened."""
     say = words.say
     return UnsubscribeWords(
-        question=say("No more mails of this kind?"),
-        button=say("Stop these mails"),
-        done=say("You get no more mails of this kind"),
+        question=say("Stop these emails?"),
+        button=say("Stop these emails"),
+        done=say("You will no longer receive these emails"),
         afterwards=say("If one is on its way already, it may still arrive."),
         not_ours=say("This link does not work"),
         instead=say("Open the complete link from the email again."),

@@ -125,7 +125,7 @@ def _check_accent(text: str) -> str:
 
 
 def _check_address(text: str) -> str:
-    return "" if find_address(text) else "Enter an e-mail address such as hello@example.com."
+    return "" if find_address(text) else "Enter an email address such as hello@example.com."
 
 
 _PROBLEMS: Final = {

@@ -58,7 +58,7 @@ IMPORT_COLUMNS: Final[Mapping[str, ImportColumn]] = {
         "GB",
         is_required=True,
     ),
-    "email": ImportColumn(("mail", "emailaddress"), "E-mail address of the recipient.", ""),
+    "email": ImportColumn(("mail", "emailaddress"), "Email address of the recipient.", ""),
     "telephone": ImportColumn(("phone", "phonenumber", "tel"), "For the carrier.", ""),
     "shipping_method": ImportColumn(
         ("shipping", "preferredshippingmethod", "method"),

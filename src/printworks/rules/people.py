@@ -94,7 +94,7 @@ def read_email(text: str) -> str:
     """Return an e-mail address in normal form; refuse an invalid one."""
     email = unicodedata.normalize("NFC", text).strip().lower()
     if len(email) > LONGEST_EMAIL or not email.isprintable() or not _EMAIL.fullmatch(email):
-        raise BadInput("Enter an e-mail address, such as name@example.com.", field="email")
+        raise BadInput("Enter an email address, such as name@example.com.", field="email")
     return email
 
 

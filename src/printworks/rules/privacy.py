@@ -66,7 +66,7 @@ DESCRIPTIONS: Final[Mapping[Subject, str]] = {
     Subject.CALLBACKS: "Answers to callbacks",
     Subject.ANSWERS: "Stored answers to requests with an Idempotency-Key",
     Subject.JOBS: "Finished jobs",
-    Subject.MAILS: "Mails to the recipient, and what mails to others tell of parcels and pictures",
+    Subject.MAILS: "Emails to the recipient, and what emails to others tell of parcels and pictures",
     Subject.FILE_ROWS: "Rows of uploaded files with the same reference that became no order",
     Subject.REQUESTS: "Refused requests about the order in the request log",
     Subject.PAYMENTS: "Pages and reasons of payments, and customers at the provider",
@@ -131,7 +131,7 @@ def read_asked_by(text: str) -> str:
     """Return who wants an erasure, as it is written on the receipt."""
     asked_by = " ".join(text.split())
     if not asked_by:
-        message = "Say who asked for it, such as “the recipient, by e-mail on 3 May”."
+        message = "Say who asked for it, such as “the recipient, by email on 3 May”."
         raise BadInput(message, field="asked_by")
     if len(asked_by) > LONGEST_ASKED_BY or not asked_by.isprintable():
         message = f"Say who asked for it in at most {LONGEST_ASKED_BY} printable characters."

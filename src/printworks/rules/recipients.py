@@ -21,7 +21,7 @@ _MISSING: Final[Mapping[str, str]] = {
     "address1": "Enter the street address.",
     "town_or_city": "Enter the town or city.",
     "postal_code": "Enter the postcode, or - if there is none.",
-    "email": "Enter the e-mail address.",
+    "email": "Enter the email address.",
 }
 _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
@@ -66,6 +66,6 @@ def _explain(name: str, fault: Fault) -> str:
     said = {
         Fault.TOO_LONG: f"Use at most {({**NEEDED, **OPTIONAL})[name]} characters.",
         Fault.UNPRINTABLE: "This contains a character that cannot be printed.",
-        Fault.NO_EMAIL: "Enter a valid e-mail address, such as mary@example.com.",
+        Fault.NO_EMAIL: "Enter a valid email address, such as mary@example.com.",
     }
     return said[fault] if fault in said else _MISSING[name]

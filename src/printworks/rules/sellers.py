@@ -67,7 +67,7 @@ def tidy_seller(typed: Seller, countries: Collection[str]) -> Seller:
     company = tidy_business(typed.company, countries)
     email = find_address(typed.email) if typed.email.strip() else ""
     if email is None:
-        raise BadInput("Enter an e-mail address such as hello@example.com.", field="email")
+        raise BadInput("Enter an email address such as hello@example.com.", field="email")
     account = typed.iban.strip()
     if account and not iban.is_valid(account):
         raise BadInput("Enter the IBAN as it stands on your bank statement.", field="iban")

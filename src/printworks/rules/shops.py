@@ -31,7 +31,7 @@ PLACEHOLDERS: Final[Mapping[str, str]] = {
     "date": "the day on which it was ordered",
     "items": "what is in the parcel, line by line",
     "shop": "the name of your shop",
-    "contact": "your e-mail address, telephone number and website",
+    "contact": "your email address, telephone number and website",
     "return_address": "your return address",
 }
 _PLACEHOLDER: Final = re.compile(r"\{([^{}\s]{1,40})\}")
@@ -105,7 +105,7 @@ def _find_problem(name: str, text: str) -> str:
 
 
 def _check_email(text: str) -> str:
-    return "" if find_address(text) else "Enter an e-mail address such as hello@example.com."
+    return "" if find_address(text) else "Enter an email address such as hello@example.com."
 
 
 def _check_telephone(text: str) -> str:

@@ -69,7 +69,7 @@ async def send_mail(context: Context, job: Job) -> Completion | None:
 
 def _say_where(mail: Mail, what: str) -> str:
     # What servers say often has the address in it, which is personal and does not belong in logs.
-    return f"Mail {mail.id} {what}; its page in the console says why."
+    return f"Email {mail.id} {what}; its page in the console says why."
 
 
 def _find(context: Context, mail_id: int) -> Mail | None:

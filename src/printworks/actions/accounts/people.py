@@ -34,7 +34,7 @@ from printworks.store.accounts.people import (
 from printworks.store.accounts.sessions import end_sessions
 from printworks.store.views.home.news import begin_unread
 
-_TAKEN = "This e-mail address is already in use; sign in instead."
+_TAKEN = "This email address is already in use; sign in instead."
 _USED = "This link was used before or has expired. Ask for another one."
 
 

@@ -27,7 +27,7 @@ def change_mail_settings(work: Work, settings: MailSettings) -> None:
     """Change how a merchant, its people and its recipients are written to."""
     reply_to = settings.recipient_reply_to.strip()
     if reply_to and find_address(reply_to) is None:
-        message = "Enter an e-mail address for replies, such as hello@example.com, or none."
+        message = "Enter an email address for replies, such as hello@example.com, or none."
         raise BadInput(message, field="recipient_reply_to")
     tidied = msgspec.structs.replace(settings, recipient_reply_to=find_address(reply_to) or "")
     before = read_mail_settings(work.db, work.merchant.id)

@@ -87,10 +87,10 @@ def resend_mail(work: SystemWork, mail_id: int) -> Mail:
     if work.backing.mail_terms is None:
         raise WrongState("No mail server is set, so nothing can be sent.")
     if mail.state is MailState.WAITING:
-        raise WrongState("This mail is still waiting to be sent.")
+        raise WrongState("This email is still waiting to be sent.")
     if mail.kind in WITH_LINK:
         raise WrongState(
-            "The link of this mail is not kept. Make a new invitation or a new reset link instead."
+            "The link of this email is not kept. Make a new invitation or a new reset link instead."
         )
     send_again(work.db, mail.id, send_before=find_end(mail.facts, now=work.real_now))
     _enqueue(work, mail.id, mail.kind)

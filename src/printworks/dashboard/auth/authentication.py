@@ -37,7 +37,7 @@ from printworks.store.accounts.secrets import about_totp
 
 log = structlog.get_logger(__name__)
 
-_WRONG: Final = "Wrong e-mail address or password."
+_WRONG: Final = "Wrong email address or password."
 _WRONG_CODE: Final = "That code is wrong or was used before. Wait for the next one."
 _WRONG_RECOVERY_CODE: Final = "That recovery code is wrong or was used before."
 _ASK_FOR_CODE: Final = "Enter the code from your authenticator app, or a recovery code."

@@ -65,7 +65,7 @@ def _no_mail(realm: Realm) -> Message:
 
 def _on_its_way(realm: Realm) -> Message:
     return Message(
-        title="Check your mail",
+        title="Check your email",
         sentences=(
             "If somebody signs in with that address, a link to choose a new password is on its way.",
             "It works once, within an hour. Look into the folder for spam, too.",

@@ -173,7 +173,7 @@ def _list_fields(country: str, words: Words) -> tuple[CheckoutField, ...]:
         ),
         CheckoutField(
             name="email",
-            label=say("E-mail"),
+            label=say("Email"),
             autocomplete="email",
             kind="email",
             hint=say("For questions about this order."),

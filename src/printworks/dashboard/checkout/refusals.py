@@ -30,7 +30,7 @@ _MISSING: Final[Mapping[str, str]] = {
     "address1": mark("Enter the street address."),
     "town_or_city": mark("Enter the town or city."),
     "postal_code": mark("Enter the postcode, or - if there is none."),
-    "email": mark("Enter the e-mail address."),
+    "email": mark("Enter the email address."),
 }
 
 
@@ -54,4 +54,4 @@ def _explain(name: str, fault: Fault, words: Words) -> str:
         case Fault.UNPRINTABLE:
             return words.say("This contains a character that cannot be printed.")
         case Fault.NO_EMAIL:
-            return words.say("Enter a valid e-mail address, such as mary@example.com.")
+            return words.say("Enter a valid email address, such as mary@example.com.")

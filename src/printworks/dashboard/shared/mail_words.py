@@ -46,7 +46,7 @@ MAIL_NAMES: Final[Mapping[MailKind, MailName]] = {
     MailKind.MERCHANTS_OVERDUE: MailName(
         "Overdue merchants", "When a merchant has owed something for too long."
     ),
-    MailKind.TEST: MailName("Test mail"),
+    MailKind.TEST: MailName("Test email"),
 }
 MAIL_STATES: Final[Mapping[MailState, Label]] = {
     MailState.WAITING: Label("Waiting", ""),

@@ -117,7 +117,7 @@ def find_mail(db: Connection, mail_id: int) -> Mail | None:
 def get_mail_to_change(db: Connection, mail_id: int) -> Mail:
     """Return a mail, and lock its row until the transaction ends."""
     wanted = select(*_COLUMNS).where(mails.c.id == possible_id(mail_id)).with_for_update()
-    return get_struct(db, Mail, wanted, missing=f"There is no mail {mail_id}.")
+    return get_struct(db, Mail, wanted, missing=f"There is no email {mail_id}.")
 
 
 def get_mail(db: Connection, mail_id: int, *, merchant_id: int | None = None) -> Mail:
@@ -125,7 +125,7 @@ def get_mail(db: Connection, mail_id: int, *, merchant_id: int | None = None) ->
     wanted = select(*_COLUMNS).where(mails.c.id == possible_id(mail_id))
     if merchant_id is not None:
         wanted = wanted.where(mails.c.merchant_id == merchant_id)
-    return get_struct(db, Mail, wanted, missing=f"There is no mail {mail_id}.")
+    return get_struct(db, Mail, wanted, missing=f"There is no email {mail_id}.")
 
 
 def search_mails(

@@ -32,6 +32,6 @@ def show_mail(visit: ConsoleVisit) -> Response:
     )
 
 
-@show_mail.action("resend-mail", "The mail is sent again.", duty=Duty.SUPPORT)
+@show_mail.action("resend-mail", "The email is sent again.", duty=Duty.SUPPORT)
 def send_again(visit: ConsoleVisit) -> None:
     resend_mail(visit.system_work, visit.number("id"))

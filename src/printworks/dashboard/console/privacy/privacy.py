@@ -129,7 +129,7 @@ def _read_person(visit: ConsoleVisit) -> PersonSearch:
         email=sent.text("email"), name=sent.text("name"), postcode=sent.text("postcode")
     )
     if not person.email and not (person.name and person.postcode):
-        raise BadInput("Enter an e-mail address, or a name and a postcode.", field="email")
+        raise BadInput("Enter an email address, or a name and a postcode.", field="email")
     code = sent.text("merchant")
     if not code:
         return person
