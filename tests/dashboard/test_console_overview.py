@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from printworks.rules.payments import Payer, PaymentState
 from printworks.rules.people import Role
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
@@ -127,6 +128,21 @@ class TestOverview:
         assert len(asked.findall(first.body.decode())) == 3
         assert 'href="/console?payments=all"' in first.body.decode()
         assert len(asked.findall(everything.body.decode())) == 5
+
+    def test_a_rejected_refund_says_what_has_to_be_done(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        with database.writing() as db:
+            state = PaymentState.REFUND_REJECTED
+            rows.add_payment(db, merchant_of(db, alice), state=state, payer=Payer.RECIPIENT)
+
+        said = operator.words("/console")
+
+        assert "1 Rejected refund Order" in said
+        assert (
+            "Alice: the refund of £12.50 was rejected by the bank. Pay the recipient in another "
+            "way, then note it on the order." in said
+        )
 
 
 class TestProduction:

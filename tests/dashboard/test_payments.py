@@ -1,7 +1,11 @@
 """The page about a payment for a merchant's order, and the sandbox's own bank."""
 
 import pytest
+from sqlalchemy import update
 
+from printworks.rules.payments import PaymentState
+from printworks.store.engine.database import Database
+from printworks.store.tables import payment_requests
 from tests.api.client import Client
 from tests.api.conftest import MovableClock
 from tests.api.production import see, set_status
@@ -59,6 +63,26 @@ def test_a_payment_that_was_declined_says_why_and_what_to_do(v3: Client, browser
     assert "The payment was not authorised." in said
     assert "Submit the order again" in said
     assert see(v3, order)["status"] == "NotYetSubmitted"
+
+
+@pytest.mark.parametrize(
+    ("state", "title"),
+    [
+        (PaymentState.REFUND_REJECTED, "The payment is being refunded"),
+        (PaymentState.REPAID, "The payment was refunded"),
+    ],
+)
+def test_what_the_bank_rejected_is_not_said_to_be_at_the_bank(
+    v3: Client, browser: Client, database: Database, state: PaymentState, title: str
+) -> None:
+    _, url = ask_merchant(v3)
+    with database.writing() as db:
+        db.execute(update(payment_requests).values(state=state))
+
+    said = words_of(visit(browser, url))
+
+    assert title in said
+    assert "original payment method" not in said
 
 
 @pytest.mark.parametrize(

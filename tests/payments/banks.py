@@ -249,6 +249,15 @@ class StripeServer:
         request.add_header("Content-Type", "application/json")
         urlopen(request, timeout=10).close()
 
+    def choose_next_refund(self, status: str) -> None:
+        """Let the next refund have this status when it is made."""
+        self.ask("POST", "/_config/refunds/next", {"status": status})
+
+    def reject_refund(self, intent: str, reason: str = "unknown", *, status: str = "failed") -> Any:
+        """Be the bank: reject the last refund of a payment. Return what Stripe says of it."""
+        facts = {"status": status, "reason": reason}
+        return self.ask("POST", f"/_config/refunds/{intent}/reject", facts)
+
     def save_card(self, number: str) -> tuple[str, str]:
         """Make a customer with a card."""
         customer = self.ask("POST", "/v1/customers", {"email": "a@shop.example"})["id"]

@@ -3,8 +3,8 @@
 `localstripe` knows customers, cards, payments and refunds. It does not know, and gets here, as
 Stripe documents them: idempotency keys; the refusal of a card that needs authorisation while the
 payer is not there, and the second try with the payer; addresses to send the payer to; lists by
-customer and time; the refusal of a second refund; the end of `payment_method_types`; the pages on
-which payers pay (`stripe_pages`).
+customer and time; the refusal of a second refund; refunds that are under way, or rejected by a
+bank later; the end of `payment_method_types`; the pages on which payers pay (`stripe_pages`).
 """
 
 import asyncio
@@ -16,7 +16,8 @@ from typing import Any
 from aiohttp import web
 from localstripe import resources
 from localstripe.errors import UserError
-from localstripe.resources import Charge, PaymentIntent, PaymentMethod, Refund
+from localstripe.resources import Charge, Event, PaymentIntent, PaymentMethod, Refund
+from localstripe.webhooks import schedule_webhook
 
 from tests.payments import stripe_pages
 
@@ -27,6 +28,8 @@ faults: list[str] = []
 kept: dict[str, tuple[tuple[str, bytes], tuple[int, bytes] | None]] = {}
 # By charge: what was given back.
 refunds: dict[str, list[Any]] = {}
+# The status of the next refunds, if it is not the usual one.
+next_refunds: list[str] = []
 
 usual_status = PaymentIntent.status.fget
 usual_error = PaymentIntent.last_payment_error.fget
@@ -97,15 +100,42 @@ def refund(cls: Any, /, **data: Any) -> Any:
     if intent.latest_charge is not None and intent.latest_charge.refunded:
         raise UserError(400, "", {"code": "charge_already_refunded"})
     made = cls(**data)
+    made.status, made.failure_reason = (next_refunds or ["succeeded"]).pop(0), None
     refunds.setdefault(made.charge, []).append(made)
     return made
 
 
 def list_refunds(charge: Any) -> Any:
-    """List what was given back of a charge, without a look at everything there is."""
+    """List what was given back of a charge and not rejected.
+
+    Without a look at everything there is.
+    """
     found = resources.List(f"/v1/charges/{charge.id}/refunds")
-    found._list = refunds.get(charge.id, [])
+    made = refunds.get(charge.id, [])
+    found._list = [one for one in made if one.status not in {"failed", "canceled"}]
     return found
+
+
+def reject(intent: str, status: str, reason: str) -> Any:
+    """Be the bank that does not take what was given back; the charge can be refunded again."""
+    made = refunds[PaymentIntent._api_retrieve(intent).latest_charge.id][-1]
+    made.status, made.failure_reason = status, reason
+    for kind in ("refund.failed", "refund.updated", "charge.refund.updated"):
+        schedule_webhook(Event(kind, made))
+    return made
+
+
+async def reject_on_demand(request: web.Request) -> web.Response:
+    """Let a test be the bank; Stripe has no such address."""
+    facts = await request.post()
+    made = reject(request.match_info["intent"], str(facts["status"]), str(facts["reason"]))
+    return web.json_response(made._export())
+
+
+async def choose_next_refund(request: web.Request) -> web.Response:
+    """Let a test choose what becomes of the next refund; Stripe has no such address."""
+    next_refunds.append(str((await request.post())["status"]))
+    return web.Response()
 
 
 def improve() -> web.Application:
@@ -131,6 +161,8 @@ def improve() -> web.Application:
     app.middlewares[:0] = [fail_on_demand, keep_answers]
     app.router.add_post("/_config/faults", set_faults)
     app.router.add_delete("/_config/keys", forget_keys)
+    app.router.add_post("/_config/refunds/next", choose_next_refund)
+    app.router.add_post("/_config/refunds/{intent}/reject", reject_on_demand)
     app.router.add_post("/_config/pages/{id}/pay", stripe_pages.pay_on_demand)
     app.router.add_post("/_config/pages/{id}/save", stripe_pages.save_on_demand)
     return app

@@ -13,6 +13,7 @@ from printworks.payments.provider import (
     Paid,
     PaymentProvider,
     ProviderUnavailable,
+    Refunded,
     Unknown,
 )
 from tests.payments.banks import AccountBank, Bank, ask_payer_until_known, ask_until_known
@@ -54,9 +55,10 @@ def test_refunding_twice_is_harmless(any_bank: AccountBank | Bank) -> None:
     paid = any_bank.provider.charge(charge)
     assert isinstance(paid, Paid)
 
-    any_bank.provider.refund(charge, paid)
-    any_bank.provider.refund(charge, paid)
+    outcomes = [any_bank.provider.refund(charge, paid) for _ in range(2)]
 
+    assert outcomes == [Refunded()] * 2
+    assert any_bank.provider.look_up_refund(charge, paid) == Refunded()
     assert any_bank.provider.look_up(charge) == paid
 
 

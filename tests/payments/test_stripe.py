@@ -19,6 +19,8 @@ from printworks.payments.provider import (
     NeedsAuthorisation,
     Paid,
     ProviderUnavailable,
+    Refunded,
+    RefundRejected,
     Unknown,
 )
 from printworks.payments.stripe import NO_CARD, StripeProvider
@@ -141,6 +143,41 @@ class TestWholeStories:
 
         assert stripe_bank.count(charge) == (1, 1)
 
+    def test_a_refund_that_a_bank_rejects_later_can_be_made_anew(
+        self, stripe_bank: StripeBank
+    ) -> None:
+        charge = stripe_bank.a_charge("paid")
+        paid = stripe_bank.provider.charge(charge)
+        assert isinstance(paid, Paid)
+        assert stripe_bank.provider.refund(charge, paid) == Refunded()
+        stripe_bank.server.reject_refund(paid.reference, "declined")
+        rejected = stripe_bank.provider.look_up_refund(charge, paid)
+
+        again = msgspec.structs.replace(charge, rejected_refunds=1)
+        outcomes = [stripe_bank.provider.refund(again, paid) for _ in range(2)]
+
+        assert rejected == RefundRejected(reason="The bank declined it.")
+        assert outcomes == [Refunded()] * 2
+        assert stripe_bank.provider.look_up_refund(again, paid) == Refunded()
+        assert stripe_bank.count(charge) == (1, 2)
+
+    @pytest.mark.parametrize("fault", FAULTS)
+    def test_a_fault_while_looking_for_a_refund_says_nothing_of_it(
+        self, stripe_bank: StripeBank, fault: str
+    ) -> None:
+        charge = stripe_bank.a_charge("paid")
+        paid = stripe_bank.provider.charge(charge)
+        assert isinstance(paid, Paid)
+        stripe_bank.provider.refund(charge, paid)
+        # What only reads is tried again at once when the connection breaks.
+        stripe_bank.server.fail(fault, fault)
+
+        with pytest.raises(ProviderUnavailable):
+            stripe_bank.provider.look_up_refund(charge, paid)
+        stripe_bank.server.fail()
+
+        assert stripe_bank.provider.look_up_refund(charge, paid) == Refunded()
+
     def test_a_card_that_was_changed_meanwhile_is_not_charged_as_well(
         self, stripe_bank: StripeBank
     ) -> None:
@@ -232,6 +269,7 @@ def provider(recorder: Recorder) -> StripeProvider:
 
 
 CHARGE = a_charge(customer="cus_1", payment_method="pm_1")
+PAID = Paid(provider="stripe", reference="pi_1")
 
 
 def an_intent(status: str, **values: Any) -> dict[str, Any]:
@@ -245,6 +283,11 @@ def an_intent(status: str, **values: Any) -> dict[str, Any]:
         "last_payment_error": None,
         **values,
     }
+
+
+def a_refund(status: str, **values: Any) -> dict[str, Any]:
+    """Write Stripe's record of a refund, as far as it matters."""
+    return {"id": "re_1", "object": "refund", "status": status, "amount": CHARGE.amount, **values}
 
 
 def an_error(**values: Any) -> dict[str, Any]:
@@ -442,21 +485,68 @@ class TestSingleAnswers:
         with pytest.raises(ProviderUnavailable):
             provider.cancel(CHARGE, "pi_1")
 
-    @pytest.mark.parametrize(
-        ("status", "answer"),
-        [
-            (200, {"id": "re_1", "object": "refund", "status": "failed"}),
-            (200, {"id": "re_1", "object": "refund", "status": "canceled"}),
-            (400, an_error(type="invalid_request_error", code="resource_missing")),
-        ],
-    )
     def test_a_refund_that_was_not_made_is_an_exception(
-        self, recorder: Recorder, provider: StripeProvider, status: int, answer: Any
+        self, recorder: Recorder, provider: StripeProvider
     ) -> None:
-        recorder.answers = [(status, answer)]
+        refusal = an_error(type="invalid_request_error", code="resource_missing")
+        recorder.answers = [(400, refusal)]
 
         with pytest.raises(ProviderUnavailable):
-            provider.refund(CHARGE, Paid(provider="stripe", reference="pi_1"))
+            provider.refund(CHARGE, PAID)
+
+    @pytest.mark.parametrize("status", ["pending", "requires_action", "succeeded"])
+    def test_a_refund_that_is_under_way_is_made(
+        self, recorder: Recorder, provider: StripeProvider, status: str
+    ) -> None:
+        recorder.answers = [(200, a_refund(status))]
+
+        assert provider.refund(CHARGE, PAID) == Refunded()
+
+    @pytest.mark.parametrize(
+        ("refund", "sentence"),
+        [
+            (
+                a_refund("failed", failure_reason="lost_or_stolen_card"),
+                "The card was lost or stolen.",
+            ),
+            (a_refund("failed", failure_reason="unknown"), "The bank gave no reason."),
+            (a_refund("failed", failure_reason="something_new"), "The bank gave no reason."),
+            (a_refund("failed"), "The bank gave no reason."),
+            (a_refund("canceled"), "It was cancelled at Stripe."),
+        ],
+    )
+    def test_a_refund_that_is_rejected_at_once_says_why(
+        self, recorder: Recorder, provider: StripeProvider, refund: Any, sentence: str
+    ) -> None:
+        recorder.answers = [(200, refund)]
+
+        assert provider.refund(CHARGE, PAID) == RefundRejected(reason=sentence)
+
+    @pytest.mark.parametrize(
+        ("found", "outcome"),
+        [
+            ([], Refunded()),
+            ([a_refund("pending")], Refunded()),
+            ([a_refund("failed")], RefundRejected(reason="The bank gave no reason.")),
+            ([a_refund("succeeded"), a_refund("failed")], Refunded()),
+            # Somebody gave back a part of it on Stripe's own pages.
+            (
+                [a_refund("succeeded", amount=1249), a_refund("canceled")],
+                RefundRejected(reason="It was cancelled at Stripe."),
+            ),
+        ],
+    )
+    def test_what_is_on_its_way_decides_what_became_of_a_refund(
+        self, recorder: Recorder, provider: StripeProvider, found: list[Any], outcome: object
+    ) -> None:
+        listed = {"object": "list", "data": found, "has_more": False, "url": "/v1/refunds"}
+        refusal = an_error(type="invalid_request_error", code="charge_already_refunded")
+        recorder.answers = [(200, listed), (400, refusal), (200, listed)]
+
+        assert provider.look_up_refund(CHARGE, PAID) == outcome
+        assert provider.refund(CHARGE, PAID) == outcome
+
+        assert recorder.asked[0].path == "/v1/refunds?payment_intent=pi_1&limit=100"
 
     @pytest.mark.parametrize("answer", [{}, [], {"id": 1, "status": 2}, "text", None, 1])
     def test_an_answer_that_cannot_be_read_is_an_exception(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import stripe
 
-from printworks.payments.provider import Charge, NeedsAuthorisation
+from printworks.payments.provider import Charge, NeedsAuthorisation, Paid
 from printworks.payments.webhooks import (
     FRESH_FOR,
     KEY,
@@ -213,3 +213,22 @@ def test_what_becomes_of_a_page_is_announced(stripe_bank: StripeBank, listening:
 
     heard = hear_about(charge, listening)
     assert {next(heard), next(heard)} == {"payment_intent.succeeded", "checkout.session.completed"}
+
+
+def test_a_refund_that_a_bank_rejects_is_announced(
+    stripe_bank: StripeBank, listening: Recorder
+) -> None:
+    charge = stripe_bank.a_charge("paid")
+    paid = stripe_bank.provider.charge(charge)
+    assert isinstance(paid, Paid)
+    stripe_bank.provider.refund(charge, paid)
+
+    stripe_bank.server.reject_refund(paid.reference)
+
+    heard = hear_about(charge, listening)
+    assert {next(heard) for _ in range(4)} == {
+        "payment_intent.succeeded",
+        "refund.failed",
+        "refund.updated",
+        "charge.refund.updated",
+    }

@@ -47,6 +47,8 @@ def test_where_all_is_well_there_is_nothing(database: Database, merchant: Mercha
         rows.add_shipment(db, merchant, state=LabState.DISPATCHED, latest_arrival="2026-11-01")
         rows.add_callback(db, merchant, CallbackState.DELIVERED)
         rows.add_payment(db, merchant, state=PaymentState.PAID)
+        rows.add_payment(db, merchant, state=PaymentState.REFUNDED)
+        rows.add_payment(db, merchant, state=PaymentState.REPAID)
         rows.add_payment(db, merchant, created_at=NOON - timedelta(minutes=59))
         rows.add_issue(db, merchant, state=IssueState.CANCELLED)
         rows.add_order(db, merchant, reasons=STUCK)
@@ -216,6 +218,18 @@ def test_failed_jobs_are_found_newest_first(database: Database, merchant: Mercha
     assert (found.count, found.rows[0].last_error) == (2, "It broke.")
 
 
+def test_rejected_refunds_are_found_oldest_first(database: Database, merchant: Merchant) -> None:
+    values = {"state": PaymentState.REFUND_REJECTED, "reason": "The bank declined it."}
+    with database.writing() as db:
+        made = [rows.add_payment(db, merchant, created_at=NOON, **values) for _ in range(3)]
+
+    found = find(database, limit=2).refunds
+
+    assert [payment.id for payment in found.rows] == made[:2]
+    assert (found.count, found.is_more) == (3, False)
+    assert (found.rows[0].merchant, found.rows[0].reason) == ("Alice", "The bank declined it.")
+
+
 def test_unsettled_issues_are_found_oldest_first(database: Database, merchant: Merchant) -> None:
     with database.writing() as db:
         first = rows.add_issue(db, merchant)
@@ -237,6 +251,7 @@ INDEXES = (
     "ix_shipments_open",
     "ix_callbacks_given_up",
     "ix_payment_requests_pending",
+    "ix_payment_requests_rejected",
     "ix_issues_unsettled",
 )
 
@@ -249,6 +264,7 @@ class TestIndexes:
             rows.add_shipment(db, merchant, latest_arrival="2026-11-12", held_because="Wrong.")
             rows.add_callback(db, merchant, CallbackState.FAILED)
             rows.add_payment(db, merchant)
+            rows.add_payment(db, merchant, state=PaymentState.REFUND_REJECTED)
             rows.add_issue(db, merchant)
 
     def test_sqlite_reads_only_what_is_wrong(self, sqlite_database: Database) -> None:

@@ -19,6 +19,7 @@ from printworks.actions.payments.ledger import (
     post_by_hand,
     verify_ledgers,
 )
+from printworks.actions.payments.refunds import note_repaid, refund_again
 from printworks.cli.options import Limit, MerchantId
 from printworks.cli.output import Columns, pick, write_count, write_debt, write_money
 from printworks.cli.session import CommandSession, command
@@ -26,6 +27,7 @@ from printworks.rules.ledger import EntryKind
 from printworks.store.accounts.merchants import get_merchant_by_code
 from printworks.store.money.approvals import list_waiting
 from printworks.store.money.ledger import list_entries, read_books
+from printworks.store.views.console.problems import find_rejected
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -213,6 +215,45 @@ def reject_one(
     with session.system_work() as system:
         reject(system, number)
     session.done(f"Approval {number} is rejected.", approval=number)
+
+
+PaymentNumber = Annotated[
+    int, typer.Argument(metavar="PAYMENT", help="The number that `rejected-refunds` lists.")
+]
+
+
+@command(app, "rejected-refunds")
+def list_rejected(session: CommandSession, *, limit: Limit = 50) -> None:
+    """List refunds that a bank has rejected and nobody has dealt with, the oldest first."""
+    with session.reading() as db:
+        found = find_rejected(db, limit=limit + 1).rows
+    names = ("id", "order_id", "merchant", "payer", "provider", "amount", "currency", "reason")
+    columns: Columns = {
+        "payment": "id",
+        "order": "orderId",
+        "merchant": "merchant",
+        "paid by": "payer",
+        "amount": lambda one: write_money(one["amount"], one["currency"]),
+        "reason": "reason",
+    }
+    rows = [pick(one, *names) for one in found]
+    session.show_list(rows, columns, "No refund was rejected.", limit=limit)
+
+
+@command(app, "refund-again")
+def send_again(session: CommandSession, payment: PaymentNumber) -> None:
+    """Send a refund once more that a bank has rejected."""
+    with session.system_work() as system:
+        refund_again(system, payment)
+    session.done(f"The refund of payment {payment} is being sent again.", payment=payment)
+
+
+@command(app, "repaid")
+def repaid(session: CommandSession, payment: PaymentNumber, *, memo: Memo) -> None:
+    """Note that a payer got in another way what a bank had rejected; no money moves by this."""
+    with session.system_work() as system:
+        note_repaid(system, payment, memo)
+    session.done(f"Payment {payment} is noted as repaid.", payment=payment)
 
 
 class _Posting(NamedTuple):

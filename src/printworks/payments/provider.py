@@ -29,6 +29,8 @@ class Charge(msgspec.Struct, frozen=True, kw_only=True):
     payment_method: str = ""
     # The e-mail address of a payer who is asked.
     payer_email: str = ""
+    # How many refunds of it were rejected: each next one is another refund.
+    rejected_refunds: int = 0
     # For the simulated bank only.
     destination_country: str = ""
     recipient: str = ""
@@ -66,6 +68,19 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
 Outcome = Paid | NeedsAuthorisation | Declined
 
 
+class Refunded(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole amount is on its way to the payer, or there; a bank may still reject it."""
+
+
+class RefundRejected(msgspec.Struct, frozen=True, kw_only=True):
+    """The payer does not get it, and the provider has it again; why is a sentence for operators."""
+
+    reason: str
+
+
+RefundOutcome = Refunded | RefundRejected
+
+
 class ProviderUnavailable(Exception):
     """The outcome is unknown; `detail` is only for the log."""
 
@@ -97,8 +112,11 @@ class PaymentProvider(Protocol):
     def cancel(self, charge: Charge, reference: str) -> Paid | Declined:
         """Cancel a charge that waits for the payer; `Paid` if that came first. Idempotent."""
 
-    def refund(self, charge: Charge, paid: Paid) -> None:
-        """Refund the whole amount. Idempotent."""
+    def refund(self, charge: Charge, paid: Paid) -> RefundOutcome:
+        """Refund the whole amount. Idempotent by the key and the number of rejected refunds."""
+
+    def look_up_refund(self, charge: Charge, paid: Paid) -> RefundOutcome:
+        """Return what has become of a refund that was made."""
 
     def ask_for_card(self, request: CardRequest) -> CardPage:
         """Open a page on which a merchant saves a card. Idempotent by the key."""

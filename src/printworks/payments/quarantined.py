@@ -3,7 +3,14 @@
 from typing import NoReturn
 
 from printworks.payments.cards import CardOutcome, CardPage, CardRequest
-from printworks.payments.provider import Charge, Outcome, Paid, ProviderUnavailable, Unknown
+from printworks.payments.provider import (
+    Charge,
+    Outcome,
+    Paid,
+    ProviderUnavailable,
+    RefundOutcome,
+    Unknown,
+)
 from printworks.rules.quarantine import IN_QUARANTINE
 
 
@@ -25,7 +32,10 @@ class QuarantinedProvider:
     def cancel(self, charge: Charge, reference: str) -> Paid:
         self._refuse(charge, reference)
 
-    def refund(self, charge: Charge, paid: Paid) -> None:
+    def refund(self, charge: Charge, paid: Paid) -> RefundOutcome:
+        self._refuse(charge, paid)
+
+    def look_up_refund(self, charge: Charge, paid: Paid) -> RefundOutcome:
         self._refuse(charge, paid)
 
     def ask_for_card(self, request: CardRequest) -> CardPage:

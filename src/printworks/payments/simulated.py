@@ -23,6 +23,7 @@ from printworks.payments.provider import (
     Outcome,
     Paid,
     ProviderUnavailable,
+    Refunded,
     Unknown,
 )
 
@@ -150,9 +151,14 @@ class SimulatedProvider:
             return outcome
         raise ProviderUnavailable("the stored state is missing")
 
-    def refund(self, charge: Charge, paid: Paid) -> None:
+    def refund(self, charge: Charge, paid: Paid) -> Refunded:
         _find_magic_or_fail(charge)
         self._memory.put(paid.reference, State.REFUNDED, instead_of=State.PAID)
+        return Refunded()
+
+    def look_up_refund(self, charge: Charge, paid: Paid) -> Refunded:  # noqa: ARG002
+        """Return that it arrived: this bank rejects none."""
+        return Refunded()
 
     def authorise(self, reference: str) -> Outcome | Unknown:
         """Authorise a charge on the bank page; return its outcome."""

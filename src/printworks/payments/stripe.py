@@ -24,6 +24,7 @@ from printworks.payments.provider import (
     Outcome,
     Paid,
     ProviderUnavailable,
+    RefundOutcome,
     Unknown,
 )
 from printworks.payments.stripe_answers import (
@@ -38,6 +39,7 @@ from printworks.payments.stripe_answers import (
 )
 from printworks.payments.stripe_cards import StripeCards
 from printworks.payments.stripe_checkout import PREFIX, StripeCheckout
+from printworks.payments.stripe_refunds import StripeRefunds
 from printworks.payments.webhooks import KEY
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ class StripeProvider:
             max_network_retries=0,
         )
         self._intents = client.v1.payment_intents
-        self._refunds = client.v1.refunds
+        self._refunds = StripeRefunds(client.v1.refunds)
         self._checkout = StripeCheckout(client.v1.checkout.sessions, page=page, provider=self.name)
         self._cards = StripeCards(client.v1, page=page)
         self._page = page
@@ -124,20 +126,14 @@ class StripeProvider:
             raise ProviderUnavailable("the payment could not be cancelled")
         return outcome
 
-    def refund(self, charge: Charge, paid: Paid) -> None:
-        """Refund all of it; Stripe refuses a second refund, even without the key."""
+    def refund(self, charge: Charge, paid: Paid) -> RefundOutcome:
+        """Refund all of it; a refund that is under way counts as made."""
         with translate_failures():
-            try:
-                refund = self._refunds.create(
-                    {"payment_intent": paid.reference, "metadata": {KEY: charge.key}},
-                    {"idempotency_key": f"{charge.key}-refund"},
-                )
-            except stripe.InvalidRequestError as error:
-                if error.code != "charge_already_refunded":
-                    raise
-                return
-        if refund.status in {"failed", "canceled"}:
-            raise ProviderUnavailable(f"the refund {refund.id} is {refund.status}")
+            return self._refunds.make(charge, paid)
+
+    def look_up_refund(self, charge: Charge, paid: Paid) -> RefundOutcome:
+        with translate_failures():
+            return self._refunds.look_up(charge, paid)
 
     def ask_for_card(self, request: CardRequest) -> CardPage:
         """Open a page of Stripe; Stripe makes the key idempotent."""

@@ -1,6 +1,6 @@
-"""Reads webhooks of Stripe, which tell that a payment has changed.
+"""Reads webhooks of Stripe, which tell that a payment or its refund has changed.
 
-The new state is then read with `look_up`: webhooks come late, twice and in any order.
+The new state is then read from Stripe: webhooks come late, twice and in any order.
 """
 
 import hmac
@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-# The metadata name of our charge's key, on payments and pages at Stripe.
+# The metadata name of our charge's key, on payments, pages and refunds at Stripe.
 KEY: Final = "printworks_charge"
 # That of a page on which a card is saved.
 CARD_KEY: Final = "printworks_card"
@@ -27,6 +27,10 @@ KINDS: Final = frozenset(
         # Only payment methods that take days send these; we accept none, but a check is harmless.
         "checkout.session.async_payment_succeeded",
         "checkout.session.async_payment_failed",
+        # A bank may reject a refund days after it was made.
+        "refund.failed",
+        "refund.updated",
+        "charge.refund.updated",
     }
 )
 

@@ -31,6 +31,8 @@ class EntryKind(StrEnum):
     PAYMENT_REVERSAL = "payment-reversal"
     DEBIT_REVERSAL = "debit-reversal"
     PAYOUT_REVERSAL = "payout-reversal"
+    # The bank of a payer rejected what was returned.
+    REPAYMENT_REVERSAL = "repayment-reversal"
 
 
 class Account(StrEnum):
@@ -59,6 +61,7 @@ ACCOUNTS: Final[Mapping[EntryKind, tuple[Account, Account]]] = {
     EntryKind.PAYMENT_REVERSAL: (Account.RECEIVABLE, Account.BANK),
     EntryKind.DEBIT_REVERSAL: (Account.FEES, Account.RECEIVABLE),
     EntryKind.PAYOUT_REVERSAL: (Account.BANK, Account.RECEIVABLE),
+    EntryKind.REPAYMENT_REVERSAL: (Account.BANK, Account.RECEIVABLE),
 }
 # What makes a merchant owe more, or have less in its favour.
 DEBITS: Final = tuple(kind for kind, (debit, _) in ACCOUNTS.items() if debit is Account.RECEIVABLE)

@@ -20,7 +20,7 @@ from printworks.rules.ledger import (
     reversal_key,
 )
 from printworks.rules.orders import OrderStatus
-from printworks.rules.payments import Payer, PaymentState
+from printworks.rules.payments import Payer, PaymentState, name_refund
 
 
 class AuditedOrder(msgspec.Struct, frozen=True):
@@ -45,6 +45,8 @@ class PaymentMoney(msgspec.Struct, frozen=True):
     # What the merchant's balance paid beside it.
     from_balance: int
     currency: str
+    # How many refunds of it were rejected.
+    rejected_refunds: int = 0
 
 
 class LedgerFault(msgspec.Struct, frozen=True):
@@ -54,11 +56,14 @@ class LedgerFault(msgspec.Struct, frozen=True):
 
 
 _PAID: Final = frozenset({OrderStatus.SUBMITTED, OrderStatus.COMPLETE})
-# The entries of a payment in each state.
+_MOVES: Final = frozenset({EntryKind.PAYMENT, EntryKind.REPAYMENT, EntryKind.REPAYMENT_REVERSAL})
+# The entries of a payment in each state, without those of refunds that were rejected.
 _WRITTEN: Final[Mapping[PaymentState, frozenset[EntryKind]]] = {
     PaymentState.PAID: frozenset({EntryKind.PAYMENT}),
     PaymentState.REFUNDING: frozenset({EntryKind.PAYMENT}),
     PaymentState.REFUNDED: frozenset({EntryKind.PAYMENT, EntryKind.REPAYMENT}),
+    PaymentState.REFUND_REJECTED: frozenset({EntryKind.PAYMENT}),
+    PaymentState.REPAID: frozenset({EntryKind.PAYMENT, EntryKind.REPAYMENT}),
 }
 
 
@@ -78,7 +83,7 @@ class Audit:
         self._times: dict[int, int] = {}
         # By order: how much of that is tax.
         self._taxed: dict[int, int] = {}
-        # By key: what was received for an order, or repaid.
+        # By key: what was received for an order, repaid, or not accepted as repaid.
         self._moved: dict[str, LedgerEntry] = {}
         # By the key of what was received: what was charged with it.
         self._paid_for: dict[str, LedgerEntry] = {}
@@ -107,7 +112,7 @@ class Audit:
         if entry.order_id is None:
             self._check_reversal(entry)
             return
-        if entry.kind in {EntryKind.PAYMENT, EntryKind.REPAYMENT}:
+        if entry.kind in _MOVES:
             self._moved[entry.key] = entry
         else:
             self._add_to_order(entry, entry.order_id)
@@ -176,8 +181,9 @@ class Audit:
     def add_payment(self, payment: PaymentMoney) -> None:
         """Compare a payment with what was received and repaid for it."""
         expected = _WRITTEN.get(payment.state, frozenset())
-        for kind in (EntryKind.PAYMENT, EntryKind.REPAYMENT):
-            entry = self._moved.pop(entry_key(kind, payment.key), None)
+        refund = name_refund(payment.key, payment.rejected_refunds)
+        for kind, name in ((EntryKind.PAYMENT, payment.key), (EntryKind.REPAYMENT, refund)):
+            entry = self._take(kind, name, payment)
             if (entry is not None) != (kind in expected):
                 is_missing = "is missing" if entry is None else "should not be there"
                 sentence = (
@@ -185,10 +191,28 @@ class Audit:
                     f"and its {kind} {is_missing}."
                 )
                 self._find("payment", sentence)
-            elif entry is not None and not _is_for(entry, payment):
-                sentence = f"Entry {entry.number} is not the {kind} of order {payment.order_id}."
-                self._find("payment-amount", sentence)
+        for number in range(payment.rejected_refunds):
+            self._check_rejected(name_refund(payment.key, number), payment)
         self._check_parts(payment)
+
+    def _take(self, kind: EntryKind, name: str, payment: PaymentMoney) -> LedgerEntry | None:
+        """Return an entry that belongs to a payment, after a look at its amount."""
+        entry = self._moved.pop(entry_key(kind, name), None)
+        if entry is not None and not _is_for(entry, payment):
+            sentence = f"Entry {entry.number} is not the {kind} of order {payment.order_id}."
+            self._find("payment-amount", sentence)
+        return entry
+
+    def _check_rejected(self, name: str, payment: PaymentMoney) -> None:
+        """Compare a refund that was rejected with what was written of it: both sides or none."""
+        repaid = self._take(EntryKind.REPAYMENT, name, payment)
+        reversed_one = self._take(EntryKind.REPAYMENT_REVERSAL, name, payment)
+        if (repaid is None) != (reversed_one is None):
+            missing = EntryKind.REPAYMENT if repaid is None else EntryKind.REPAYMENT_REVERSAL
+            sentence = (
+                f"A refund for order {payment.order_id} was rejected, and its {missing} is missing."
+            )
+            self._find("rejected-refund", sentence)
 
     def _check_parts(self, payment: PaymentMoney) -> None:
         """Compare what a card and the balance paid together with what was charged then."""

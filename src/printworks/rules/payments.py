@@ -33,7 +33,12 @@ class PaymentState(StrEnum):
     # Cancelled before the outcome was known: if it was charged, it is refunded.
     CANCELLED = "cancelled"
     REFUNDING = "refunding"
+    # All of it is on its way to the payer; a bank may still reject it.
     REFUNDED = "refunded"
+    # The bank rejected the refund: an operator has to act.
+    REFUND_REJECTED = "refund-rejected"
+    # An operator has noted that the payer got it in another way.
+    REPAID = "repaid"
 
 
 # While an order has one of these, it cannot be changed.
@@ -48,6 +53,9 @@ UNKNOWN_AFTER: Final = timedelta(minutes=10)
 LAST_CHECK_AFTER: Final = timedelta(days=1)
 # How long a payment that has ended is looked up at a provider that does not answer.
 LOOK_UP_FOR: Final = timedelta(days=30)
+# When a refund is looked up once more, in case no webhook said that it was rejected: by then
+# banks have decided.
+CHECK_REFUND_AFTER: Final = timedelta(days=30)
 # How long to wait for a provider that does not answer, at first and at most.
 FIRST_WAIT: Final = timedelta(minutes=1)
 LONGEST_WAIT: Final = timedelta(hours=1)
@@ -71,6 +79,11 @@ def wait_for_provider(waited: timedelta, left: timedelta) -> timedelta:
     """
     wait = min(max(waited, FIRST_WAIT), LONGEST_WAIT)
     return min(wait, left) if left > timedelta(0) else wait
+
+
+def name_refund(key: str, rejected: int) -> str:
+    """Return what a payment's refund is called: after each that was rejected, something else."""
+    return f"{key}-{rejected + 1}" if rejected else key
 
 
 # The least that a card is charged, in minor units: providers refuse less.

@@ -109,7 +109,8 @@ _ALL: Final = (
     Measured(
         "printworks_unresolved_payments",
         GaugeMetricFamily,
-        "Payments whose outcome has been unknown for more than an hour; at most 1000.",
+        "Payments without an outcome for more than an hour, or with a rejected refund; at most "
+        "1000 of each.",
     ),
     Measured(
         "printworks_verification_faults",

@@ -12,6 +12,7 @@ from printworks.actions.payments.payments import (
     record_refunded,
     settle,
 )
+from printworks.actions.payments.refunds import record_rejected
 from printworks.payments.provider import (
     Charge,
     Declined,
@@ -19,10 +20,13 @@ from printworks.payments.provider import (
     Paid,
     PaymentProvider,
     ProviderUnavailable,
+    RefundOutcome,
+    RefundRejected,
     Unknown,
 )
 from printworks.rules.jobs import PermanentFailure, RetryLater
 from printworks.rules.payments import (
+    CHECK_REFUND_AFTER,
     LAST_CHECK_AFTER,
     LOOK_UP_FOR,
     OPEN_PAYMENTS,
@@ -55,6 +59,7 @@ NOT_IN_TIME: Final = "The payment was not authorised in time."
 _UNSETTLED: Final = OPEN_PAYMENTS | {PaymentState.CANCELLED}
 # A declined payment may turn out to have been made after all.
 _CHECKABLE: Final = _UNSETTLED | {PaymentState.DECLINED}
+_REFUND_SENT: Final = frozenset({PaymentState.REFUNDING, PaymentState.REFUNDED})
 
 
 class _Case(NamedTuple):
@@ -68,6 +73,11 @@ class _Case(NamedTuple):
     ends_at: datetime
 
     @property
+    def paid(self) -> Paid:
+        """The payment as it was received."""
+        return Paid(provider=self.payment.provider, reference=self.payment.reference)
+
+    @property
     def retry_in(self) -> timedelta:
         """How long to wait for a provider that does not answer."""
         return wait_for_provider(self.now - self.payment.created_at, self.ends_at - self.now)
@@ -76,10 +86,13 @@ class _Case(NamedTuple):
 async def check_payment(context: Context, job: Job) -> None:
     """Look up a payment at its provider, and end it if it has expired or was cancelled.
 
-    Idempotent: a settled payment is left alone, and so are repeated requests at providers.
+    Of one that was refunded, look up the refund. Idempotent: a settled payment is left alone, and
+    so are repeated requests at providers; a refund is rejected once.
     """
     with infrastructure_errors():
         case = await context.in_thread(_read, context, job)
+        if case.payment.state in _REFUND_SENT:
+            await _check_refund(context, case)
         if case.payment.state not in _CHECKABLE:
             return
         try:
@@ -109,10 +122,27 @@ async def refund_payment(context: Context, job: Job) -> None:
         if case.payment.state is not PaymentState.REFUNDING:
             return
         try:
-            await context.in_payment_pool(_refund, context, case)
+            outcome = await context.in_payment_pool(_refund, context, case)
         except ProviderUnavailable as error:
             raise RetryLater(str(error), wait=case.retry_in) from error
-        await context.in_thread(_note_refunded, context, case)
+        await context.in_thread(_note_refund, context, case, outcome)
+
+
+async def _check_refund(context: Context, case: _Case) -> None:
+    if case.payment.state is PaymentState.REFUNDING:
+        # Rejected so soon, it may not even be recorded as sent.
+        raise RetryLater("The payment is being refunded.", wait=case.retry_in)
+    try:
+        outcome = await context.in_payment_pool(_look_up_refund, context, case)
+    except ProviderUnavailable as error:
+        if case.now - case.payment.updated_at >= CHECK_REFUND_AFTER + LOOK_UP_FOR:
+            raise PermanentFailure(
+                f"The provider has not said for {LOOK_UP_FOR.days} days whether the refund of "
+                f"payment {case.payment.id} was rejected: look for {case.payment.key} there."
+            ) from error
+        raise RetryLater(str(error), wait=case.retry_in) from error
+    if isinstance(outcome, RefundRejected):
+        await context.in_thread(_note_refund, context, case, outcome)
 
 
 async def expire_checkout(context: Context, job: Job) -> None:
@@ -190,15 +220,22 @@ def _settle(context: Context, case: _Case, outcome: Outcome | Unknown) -> Paymen
         return settled
 
 
-def _refund(context: Context, case: _Case) -> None:
-    payment = case.payment
-    paid = Paid(provider=payment.provider, reference=payment.reference)
-    context.resources.gateway.open(payment.provider).refund(case.charge, paid)
+def _refund(context: Context, case: _Case) -> RefundOutcome:
+    provider = context.resources.gateway.open(case.payment.provider)
+    return provider.refund(case.charge, case.paid)
 
 
-def _note_refunded(context: Context, case: _Case) -> None:
+def _look_up_refund(context: Context, case: _Case) -> RefundOutcome:
+    provider = context.resources.gateway.open(case.payment.provider)
+    return provider.look_up_refund(case.charge, case.paid)
+
+
+def _note_refund(context: Context, case: _Case, outcome: RefundOutcome) -> None:
     with context.database.writing() as db:
-        record_refunded(context.system_work(db), case.payment.id)
+        if isinstance(outcome, RefundRejected):
+            record_rejected(context.system_work(db), case.payment, outcome)
+        else:
+            record_refunded(context.system_work(db), case.payment.id)
 
 
 def _end_checkout(context: Context, job: Job) -> timedelta | None:

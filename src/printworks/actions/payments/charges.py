@@ -10,6 +10,7 @@ from printworks.actions.payments.sales import divide_charge, mirror_charge, reco
 from printworks.actions.work import Work
 from printworks.rules.events import OrderCharged, OrderRefunded
 from printworks.rules.ledger import EntryKind, LedgerEntry, entry_key
+from printworks.rules.payments import name_refund
 from printworks.store.images.images import Images
 from printworks.store.money.ledger import NewLedgerEntry, post_entry
 from printworks.store.money.payments import PaymentRequest, find_last_request
@@ -98,14 +99,22 @@ def _post_event(
     return posted
 
 
-def record_payment(work: Work, payment: PaymentRequest, kind: EntryKind) -> None:
-    """Record in the ledger that an order was paid, or that its payment was repaid."""
+def record_payment(
+    work: Work, payment: PaymentRequest, kind: EntryKind, *, memo: str | None = None
+) -> None:
+    """Record in the ledger that an order was paid, or that its payment was repaid, or was not.
+
+    `memo` says how, unless its provider did it.
+    """
+    is_paid = kind is EntryKind.PAYMENT
+    name = payment.key if is_paid else name_refund(payment.key, payment.rejected_refunds)
+    usual = f"By the {payment.payer}, {_PROVIDERS.get(payment.provider, payment.provider)}"
     entry = NewLedgerEntry(
-        key=entry_key(kind, payment.key),
+        key=entry_key(kind, name),
         kind=kind,
         amount=payment.amount,
         currency=payment.currency,
         order_id=payment.order_id,
-        memo=f"By the {payment.payer}, {_PROVIDERS.get(payment.provider, payment.provider)}",
+        memo=usual if memo is None else memo,
     )
     post_entry(work.db, payment.merchant_id, entry, now=work.now)

@@ -28,7 +28,15 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.ledger import EntryKind
 from printworks.rules.mail import MailKind
 from printworks.rules.orders import OrderStatus
-from printworks.rules.payments import CHECK_AFTER, OPEN_PAYMENTS, Cards, Payer, PaymentState
+from printworks.rules.payments import (
+    CHECK_AFTER,
+    CHECK_REFUND_AFTER,
+    OPEN_PAYMENTS,
+    Cards,
+    Payer,
+    PaymentState,
+    name_refund,
+)
 from printworks.rules.reasons import (
     UNPAID,
     Reason,
@@ -53,6 +61,16 @@ from printworks.store.orders.orders import Order, update_order
 from printworks.store.orders.shipments import get_whole_order
 
 NO_CARD = SavedCard("", "")
+# Whatever became of the money later, it was received once.
+_RECEIVED = frozenset(
+    {
+        PaymentState.PAID,
+        PaymentState.REFUNDING,
+        PaymentState.REFUNDED,
+        PaymentState.REFUND_REJECTED,
+        PaymentState.REPAID,
+    }
+)
 
 
 def request_payment(
@@ -108,6 +126,7 @@ def describe_charge(merchant: Merchant, order: Order, payment: PaymentRequest) -
         recipient=order.recipient_name or "",
         merchant_reference=order.merchant_order_id or "",
         payer_email=(order.email or "") if payment.payer is Payer.RECIPIENT else "",
+        rejected_refunds=payment.rejected_refunds,
     )
 
 
@@ -148,12 +167,12 @@ def settle(
 def _settle_paid(
     work: Work, order: Order, payment: PaymentRequest, paid: Paid, ready: ReadySubmission | None
 ) -> PaymentRequest:
-    if payment.state in {PaymentState.PAID, PaymentState.REFUNDING, PaymentState.REFUNDED}:
+    if payment.state in _RECEIVED:
         return payment
     record_payment(work, payment, EntryKind.PAYMENT)
     if payment.state not in OPEN_PAYMENTS or order.payment_request_id != payment.id:
         # Too late: the order is cancelled, or the payment has ended.
-        return _refund(work, payment, paid.reference)
+        return begin_refund(work, payment, paid.reference)
     try:
         images = require_printable(work, order, ready).images
         routing = ready and ready.routing
@@ -161,7 +180,7 @@ def _settle_paid(
     except WrongState as refusal:
         _return_to_merchant(work, order, refusal.message)
         unpaid = update_request(work.db, payment, {"reason": refusal.message})
-        return _refund(work, unpaid, paid.reference)
+        return begin_refund(work, unpaid, paid.reference)
     if payment.payer is Payer.MERCHANT:
         note_refusal(work.db, work.merchant.id, payment.payment_method, None)
     values = {"state": PaymentState.PAID, "reference": paid.reference, "updated_at": work.now}
@@ -252,23 +271,28 @@ def refund_order(work: Work, order: Order) -> None:
     refund_charge(work, order)
     paid = find_paid_request(work.db, order.id)
     if paid is not None:
-        _refund(work, paid, paid.reference)
+        begin_refund(work, paid, paid.reference)
 
 
-def _refund(work: Work, payment: PaymentRequest, reference: str) -> PaymentRequest:
-    key = f"{JobKind.REFUND_PAYMENT}:{payment.id}"
+def begin_refund(work: Work, payment: PaymentRequest, reference: str) -> PaymentRequest:
+    """Enqueue the refund of a payment."""
+    key = f"{JobKind.REFUND_PAYMENT}:{name_refund(str(payment.id), payment.rejected_refunds)}"
     work.enqueue(JobKind.REFUND_PAYMENT, {"payment": payment.id}, dedupe_key=key)
     values = {"state": PaymentState.REFUNDING, "reference": reference, "updated_at": work.now}
     return update_request(work.db, payment, values)
 
 
 def record_refunded(system: SystemWork, payment_id: int) -> None:
-    """Record that a refund was sent. Idempotent."""
+    """Record that a refund was sent, and enqueue a look at whether a bank rejected it. Idempotent.
+
+    Webhooks tell earlier that it was rejected, unless they get lost.
+    """
     work, _ = system.lock_order(get_request(system.db, payment_id).order_id)
     payment = get_request(work.db, payment_id)
     if payment.state is PaymentState.REFUNDING:
         record_payment(work, payment, EntryKind.REPAYMENT)
         update_request(work.db, payment, {"state": PaymentState.REFUNDED, "updated_at": work.now})
+        _enqueue_check(work, payment, wait=CHECK_REFUND_AFTER)
 
 
 def recheck_payment(system: SystemWork, key: str, *, event_id: str) -> None:

@@ -66,6 +66,8 @@ _FINDING_OUT: Final = _PaymentText(
     mark("We are checking whether the payment went through"),
     mark("This page refreshes automatically. You will not be charged twice."),
 )
+# How it is repaid is between the payer and the shop.
+_ENDED: Final = mark("The order was cancelled or changed. Any payment is refunded.")
 _EXPIRED: Final = _PaymentText(
     "warn",
     mark("This payment has expired"),
@@ -87,7 +89,7 @@ _WORDS: Final[Mapping[PaymentState, _PaymentText]] = {
     PaymentState.CANCELLED: _PaymentText(
         "warn",
         mark("This payment is no longer needed"),
-        mark("The order was cancelled or changed. Any payment is refunded."),
+        _ENDED,
     ),
     PaymentState.REFUNDING: _PaymentText(
         "warn",
@@ -99,6 +101,10 @@ _WORDS: Final[Mapping[PaymentState, _PaymentText]] = {
         mark("The payment was refunded"),
         mark("The order is not going ahead. The refund went to the original payment method."),
     ),
+    PaymentState.REFUND_REJECTED: _PaymentText(
+        "warn", mark("The payment is being refunded"), _ENDED
+    ),
+    PaymentState.REPAID: _PaymentText("warn", mark("The payment was refunded"), _ENDED),
 }
 
 

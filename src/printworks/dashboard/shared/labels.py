@@ -66,6 +66,7 @@ _ENTRIES: Final[Mapping[EntryKind, Label]] = {
     EntryKind.PAYMENT_REVERSAL: Label("Payment reversed"),
     EntryKind.DEBIT_REVERSAL: Label("Debit reversed"),
     EntryKind.PAYOUT_REVERSAL: Label("Pay-out reversed"),
+    EntryKind.REPAYMENT_REVERSAL: Label("Refund rejected by the bank"),
 }
 
 # None is a shipment that is only planned.
@@ -152,6 +153,8 @@ _PAYMENTS: Final[Mapping[PaymentState, Label]] = {
     PaymentState.CANCELLED: Label("Cancelled"),
     PaymentState.REFUNDING: Label("Refunding", "warn"),
     PaymentState.REFUNDED: Label("Refunded"),
+    PaymentState.REFUND_REJECTED: Label("Refund rejected", "error"),
+    PaymentState.REPAID: Label("Repaid in another way"),
 }
 
 _OUTCOMES: Final[Mapping[Resolution, Label]] = {

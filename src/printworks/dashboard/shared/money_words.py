@@ -19,6 +19,10 @@ _ENTRIES: Final[Mapping[EntryKind, tuple[str, str]]] = {
     EntryKind.PAYMENT_REVERSAL: ("Payment for order {} reversed", "Payment reversed"),
     EntryKind.DEBIT_REVERSAL: ("Debit for order {} reversed", "Debit reversed"),
     EntryKind.PAYOUT_REVERSAL: ("Pay-out for order {} reversed", "Pay-out reversed"),
+    EntryKind.REPAYMENT_REVERSAL: (
+        "Payment for order {} came back: the bank rejected it",
+        "Payment came back: the bank rejected it",
+    ),
 }
 
 

@@ -10,7 +10,14 @@ from sqlalchemy import Connection, case, func, insert, select, text, update
 from printworks.catalogue.products import Currency
 from printworks.rules.ledger_audit import PaymentMoney
 from printworks.rules.payments import Payer, PaymentState
-from printworks.store.engine.rows import columns_of, find_struct, get_struct, list_structs, read_all
+from printworks.store.engine.rows import (
+    columns_of,
+    find_struct,
+    get_struct,
+    list_structs,
+    possible_id,
+    read_all,
+)
 from printworks.store.tables import merchants, payment_requests
 
 
@@ -33,6 +40,8 @@ class PaymentRequest(msgspec.Struct, frozen=True):
     reference: str
     url: str | None
     reason: str | None
+    # How many refunds of it a bank has rejected.
+    rejected_refunds: int
     expires_at: datetime
     created_at: datetime
     updated_at: datetime
@@ -61,6 +70,7 @@ class NewPayment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _COLUMNS: Final = columns_of(payment_requests, PaymentRequest)
+_GOING_BACK: Final = (PaymentState.REFUNDING, PaymentState.REFUND_REJECTED)
 
 
 def insert_request(db: Connection, new: NewPayment, *, now: datetime) -> PaymentRequest:
@@ -73,7 +83,7 @@ def insert_request(db: Connection, new: NewPayment, *, now: datetime) -> Payment
 
 
 def get_request(db: Connection, payment_id: int) -> PaymentRequest:
-    query = select(*_COLUMNS).where(payment_requests.c.id == payment_id)
+    query = select(*_COLUMNS).where(payment_requests.c.id == possible_id(payment_id))
     return get_struct(db, PaymentRequest, query, missing=f"There is no payment {payment_id}.")
 
 
@@ -133,15 +143,15 @@ def save_card(db: Connection, merchant_id: int, card: SavedCard) -> None:
 
 
 def sum_claimed(db: Connection, merchant_id: int) -> int:
-    """Return how much of a merchant's balance goes back to cards, or is reserved for orders."""
+    """Return how much of a merchant's balance goes back to payers, or is reserved for orders."""
     claims = case(
-        (payment_requests.c.state == PaymentState.REFUNDING, payment_requests.c.amount),
+        (payment_requests.c.state.in_(_GOING_BACK), payment_requests.c.amount),
         else_=payment_requests.c.from_balance,
     )
     query = select(func.coalesce(func.sum(claims), 0)).where(
         payment_requests.c.merchant_id == merchant_id,
         # Spelled as in the index.
-        text("payment_requests.state IN ('asked', 'waiting', 'refunding')"),
+        text("payment_requests.state IN ('asked', 'waiting', 'refunding', 'refund-rejected')"),
     )
     return int(db.execute(query).scalar_one())
 

@@ -29,8 +29,10 @@ payment_requests = Table(
     # The provider's reference, and where the payer authorises it.
     Column("reference", Text, nullable=False, server_default=text("''")),
     Column("url", Text),
-    # Why it was not paid, as a sentence.
+    # Why it was not paid, or its refund rejected, as a sentence.
     Column("reason", Text),
+    # How many refunds of it a bank has rejected: the next one has another name.
+    Column("rejected_refunds", BigInteger, nullable=False, server_default=text("0")),
     # Until when the payer may authorise it.
     Column("expires_at", Timestamp, nullable=False),
     Column("created_at", Timestamp, nullable=False),
@@ -54,7 +56,12 @@ partial_index(
 partial_index(
     "ix_payment_requests_claiming",
     payment_requests.c.merchant_id,
-    where="state IN ('asked', 'waiting', 'refunding')",
+    where="state IN ('asked', 'waiting', 'refunding', 'refund-rejected')",
+)
+
+# Whose payers wait for an operator.
+partial_index(
+    "ix_payment_requests_rejected", payment_requests.c.id, where="state = 'refund-rejected'"
 )
 
 # The state of each charge at the sandbox's simulated bank.

@@ -7,6 +7,7 @@ from starlette.responses import Response
 from printworks.actions.callbacks import send_again
 from printworks.actions.orders.orders import cancel_order
 from printworks.actions.orders.plans import get_planned_order
+from printworks.actions.payments.refunds import note_repaid, refund_again
 from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.release import permissions_of
 from printworks.dashboard.console.production.shipments import name_service, read_reason
@@ -128,3 +129,23 @@ def resend(visit: ConsoleVisit) -> None:
     if callback.order_id != order.id:
         raise BadInput("This callback belongs to another order.")
     send_again(work, callback.id)
+
+
+@show_order.action("refund-again", "The refund is being sent again.", duty=Duty.ADMINISTER)
+def send_refund_again(visit: ConsoleVisit) -> None:
+    refund_again(visit.system_work, _read_payment(visit))
+
+
+@show_order.action(
+    "note-repaid", "The repayment was noted.", duty=Duty.ADMINISTER, needs_password=True
+)
+def note_payment_repaid(visit: ConsoleVisit) -> None:
+    note_repaid(visit.system_work, _read_payment(visit), visit.sent.text("memo"))
+
+
+def _read_payment(visit: ConsoleVisit) -> int:
+    number = visit.sent.number("payment")
+    payments = list_requests_of_order(visit.db, visit.number("id"), limit=_MOST_PAYMENTS)
+    if number is None or number not in {payment.id for payment in payments}:
+        raise BadInput("Choose a payment of this order.")
+    return number

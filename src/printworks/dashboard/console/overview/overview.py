@@ -124,6 +124,7 @@ _FAILED: Final = _Kind(
     "error",
 )
 _LATE: Final = _Kind("Late lab job", "Late lab jobs", "/console/production?show=late", "error")
+_REFUNDS: Final = _Kind("Rejected refund", "Rejected refunds", "/console?payments=all", "error")
 _HELD: Final = _Kind("Order on hold", "Orders on hold", "/console/orders?problem=held")
 _ISSUES: Final = _Kind("Open issue", "Open issues", "/console/issues")
 _PAYMENTS: Final = _Kind("Unresolved payment", "Unresolved payments", "/console?payments=all")
@@ -143,16 +144,14 @@ def list_problems(
     `payments` is how many payments are listed; of other kinds, the first few are.
     """
     name_issue, name_payment = partial(_name_issue, now=now), partial(_name_payment, now=now)
-    all_payments = _PAYMENTS._replace(
-        address=_PAYMENTS.address if problems.payments.count > payments else ""
-    )
     found = [
         _problem(_STUCK, problems.stuck, _name_order),
         _problem(_FAILED, problems.failed, _name_job),
         _problem(_LATE, problems.late, _name_job),
+        _list_payments(_REFUNDS, problems.refunds, _name_refund, payments),
         _problem(_HELD, problems.held, _name_order),
         _problem(_ISSUES, problems.issues, name_issue),
-        _problem(all_payments, problems.payments, name_payment, listed=payments),
+        _list_payments(_PAYMENTS, problems.payments, name_payment, payments),
         _problem(_CALLBACKS, problems.given_up, _name_merchant),
         _problem(_JOBS, problems.jobs, _name_background_job),
     ]
@@ -170,6 +169,17 @@ def _problem(
         address=kind.address,
         items=tuple(name_one(row) for row in found.rows[:listed]),
     )
+
+
+def _list_payments(
+    kind: _Kind,
+    found: Finds[StuckPayment],
+    name_one: Callable[[StuckPayment], OverviewItem],
+    listed: int,
+) -> OverviewProblem:
+    """Return a problem of payments, with a link to all unless they are all here."""
+    is_whole = found.count <= listed
+    return _problem(kind._replace(address="") if is_whole else kind, found, name_one, listed)
 
 
 def _name_order(one: ProblemOrder) -> OverviewItem:
@@ -192,6 +202,14 @@ def _name_payment(one: StuckPayment, *, now: datetime) -> OverviewItem:
     amount, age = format_money(one.amount, one.currency), write_age(one.created_at, now=now)
     more = f"{amount}, {one.merchant}, {age}"
     return OverviewItem(f"Order {one.order_id}", f"/console/orders/{one.order_id}", more)
+
+
+def _name_refund(one: StuckPayment) -> OverviewItem:
+    more = (
+        f"{one.merchant}: the refund of {format_money(one.amount, one.currency)} was rejected by "
+        f"the bank. Pay the {one.payer} in another way, then note it on the order."
+    )
+    return OverviewItem(f"Order {one.order_id}", f"/console/orders/{one.order_id}#money", more)
 
 
 def _name_merchant(one: UnnotifiedMerchant) -> OverviewItem:

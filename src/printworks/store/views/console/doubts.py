@@ -76,7 +76,12 @@ _QUERIES: Final[Sequence[tuple[DoubtKind, Select[Any]]]] = (
         DoubtKind.PAID,
         _with_merchant(payment_requests, payment_requests.c.key, payment_requests.c.state).where(
             payment_requests.c.state.in_(
-                (PaymentState.ASKED, PaymentState.WAITING, PaymentState.REFUNDING)
+                (
+                    PaymentState.ASKED,
+                    PaymentState.WAITING,
+                    PaymentState.REFUNDING,
+                    PaymentState.REFUND_REJECTED,
+                )
             )
         ),
     ),

@@ -77,7 +77,7 @@ class UnnotifiedMerchant(msgspec.Struct, frozen=True):
 
 
 class StuckPayment(msgspec.Struct, frozen=True):
-    """A payment whose outcome is unknown."""
+    """A payment whose outcome is unknown, or whose refund was rejected."""
 
     id: int
     order_id: int
@@ -88,6 +88,8 @@ class StuckPayment(msgspec.Struct, frozen=True):
     state: PaymentState
     amount: int
     currency: Currency
+    # Why the refund was rejected.
+    reason: str | None
     created_at: datetime
 
 
@@ -103,6 +105,8 @@ class OpenProblems(msgspec.Struct, frozen=True, kw_only=True):
     given_up: Finds[UnnotifiedMerchant]
     # Payments pending for more than an hour, oldest first.
     payments: Finds[StuckPayment]
+    # Payments whose refund a bank has rejected, oldest first.
+    refunds: Finds[StuckPayment]
     jobs: Finds[JobRow]
     # Issues that are not settled, oldest first.
     issues: Finds[Issue]
@@ -129,6 +133,7 @@ def find_problems(
         failed=find_failed(db, limit=limit),
         given_up=_find_unnotified(db, limit=limit),
         payments=find_pending(db, now=now, limit=limit),
+        refunds=find_rejected(db, limit=limit),
         jobs=_cut(list_jobs(db, state=JobState.FAILED, limit=MOST + 1), limit),
         issues=_find_unsettled(db, limit=limit),
     )
@@ -282,6 +287,20 @@ def find_pending(db: Connection, *, now: datetime, limit: int) -> Finds[StuckPay
         if payment[-1] < now + offset - PENDING_FOR
     ]
     return Finds(len(pending), len(rows) > MOST, pending[:limit])
+
+
+def find_rejected(db: Connection, *, limit: int) -> Finds[StuckPayment]:
+    """Return payments whose refund a bank has rejected and nobody has dealt with, oldest first."""
+    columns = columns_of(payment_requests, StuckPayment, merchant=merchants.c.name)
+    rows = db.execute(
+        select(*columns)
+        .join_from(payment_requests, merchants, isouter=True)
+        # Spelled as in the index.
+        .where(text("payment_requests.state = 'refund-rejected'"))
+        .order_by(payment_requests.c.id)
+        .limit(MOST + 1)
+    )
+    return _cut([StuckPayment(*row) for row in rows], limit)
 
 
 def _find_unsettled(db: Connection, *, limit: int) -> Finds[Issue]:

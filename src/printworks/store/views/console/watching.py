@@ -14,7 +14,12 @@ from printworks.store.engine.columns import spelled_out
 from printworks.store.money.verifications import Verification, list_verifications
 from printworks.store.queue.heartbeats import list_heartbeats
 from printworks.store.tables import callbacks, jobs
-from printworks.store.views.console.problems import MOST, find_late, find_pending
+from printworks.store.views.console.problems import (
+    MOST,
+    find_late,
+    find_pending,
+    find_rejected,
+)
 
 
 class WaitingJobs(msgspec.Struct):
@@ -36,6 +41,7 @@ class WatchedFacts(msgspec.Struct, frozen=True, kw_only=True):
     failed_callbacks: int
     # By the code of the lab.
     late_shipments: Mapping[str, int]
+    # Those without an outcome, and those whose refund was rejected.
     unresolved_payments: int
     verifications: list[Verification]
 
@@ -50,7 +56,8 @@ def read_facts(db: Connection, *, transit_days: Mapping[str, int], now: datetime
         workers=list_heartbeats(db),
         failed_callbacks=db.execute(_FAILED_CALLBACKS).scalar_one(),
         late_shipments=late,
-        unresolved_payments=find_pending(db, now=now, limit=0).count,
+        unresolved_payments=find_pending(db, now=now, limit=0).count
+        + find_rejected(db, limit=0).count,
         verifications=list_verifications(db),
     )
 

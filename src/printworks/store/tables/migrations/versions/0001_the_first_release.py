@@ -641,13 +641,15 @@ numbered_table(
     *required(TEXT, "currency", "customer", "payment_method"),
     *required(TEXT, "reference", default="''"),
     *optional(TEXT, "url", "reason"),
+    *required(BIGINT, "rejected_refunds", default="0"),
     *required(TIMESTAMP, "expires_at", "created_at", "updated_at"),
     partial_index(
         "ix_payment_requests_claiming",
         "merchant_id",
-        "state IN ('asked', 'waiting', 'refunding')",
+        "state IN ('asked', 'waiting', 'refunding', 'refund-rejected')",
     ),
     partial_index("ix_payment_requests_pending", "id", "state IN ('asked', 'waiting')"),
+    partial_index("ix_payment_requests_rejected", "id", "state = 'refund-rejected'"),
     partial_index(
         "uq_payment_requests_paying",
         "order_id",
