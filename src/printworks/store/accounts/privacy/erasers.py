@@ -43,8 +43,19 @@ BlankAnswer = Callable[[str, bytes], bytes]
 _REPORTS: Final = 20
 _FINISHED: Final = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 # Whatever the provider says later, it needs nothing of these any more.
-_SETTLED: Final = (PaymentState.PAID, PaymentState.DECLINED, PaymentState.REFUNDED)
-UNSETTLED_PAYMENTS: Final = (PaymentState.ASKED, PaymentState.WAITING, PaymentState.REFUNDING)
+_SETTLED: Final = (
+    PaymentState.PAID,
+    PaymentState.DECLINED,
+    PaymentState.REFUNDED,
+    PaymentState.REPAID,
+)
+UNSETTLED_PAYMENTS: Final = (
+    PaymentState.ASKED,
+    PaymentState.WAITING,
+    PaymentState.REFUNDING,
+    # The operator has to reach the payer.
+    PaymentState.REFUND_REJECTED,
+)
 
 _read_event: Final = reader_of(OrderEvent)
 
@@ -157,7 +168,7 @@ def erase_issues(db: Connection, order_id: int) -> int:
 
 
 def erase_photos(db: Connection, order_id: int) -> Erased:
-    """Delete the photographs of an order's issues; return their files."""
+    """Delete the photos of an order's issues; return their files."""
     mine = select(issues.c.id).where(issues.c.order_id == order_id)
     gone = delete(issue_photos).where(issue_photos.c.issue_id.in_(mine))
     files = list(db.execute(gone.returning(issue_photos.c.file)).scalars())
