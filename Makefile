@@ -88,7 +88,7 @@ docs: setup ## Write docs/operate/settings.md.
 	$(BIN)/python -m printworks.cli.reference > docs/operate/settings.md.new
 	mv docs/operate/settings.md.new docs/operate/settings.md
 
-translations: setup ## Collect the words of mails and recipient pages into their catalogues, and compile them.
+translations: setup ## Collect the words of emails and recipient pages into their catalogues, and compile them.
 	$(BIN)/python -m printworks.language.translating
 
 pictures: setup-dev ## Render the screenshots in docs/pages.

@@ -175,7 +175,7 @@ class TestWholeStories:
         ("values", "sentence"),
         [
             ({"amount": 1}, "The amount is less than can be charged."),
-            ({"payer_email": "nobody"}, "The e-mail address of the payer is not valid."),
+            ({"payer_email": "nobody"}, "The email address of the payer is not valid."),
         ],
     )
     def test_what_cannot_be_asked_for_is_declined(

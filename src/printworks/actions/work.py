@@ -37,7 +37,7 @@ class Actor(msgspec.Struct, frozen=True):
     """Who acts, as the audit log names them."""
 
     realm: Realm
-    # An e-mail address, an API key's name, or the command line.
+    # An email address, an API key's name, or the command line.
     who: str
     # The IP address of a person's browser.
     address: str = ""

@@ -27,7 +27,7 @@ class Charge(msgspec.Struct, frozen=True, kw_only=True):
     # The saved customer and card at the provider; empty if the payer is asked on a page.
     customer: str = ""
     payment_method: str = ""
-    # The e-mail address of a payer who is asked.
+    # The email address of a payer who is asked.
     payer_email: str = ""
     # How many refunds of it were rejected: each next one is another refund.
     rejected_refunds: int = 0

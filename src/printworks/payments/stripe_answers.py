@@ -27,7 +27,7 @@ REASONS: Final[Mapping[str, str]] = {
     "authentication_required": NOT_AUTHORISED,
     "card_velocity_exceeded": "The card has reached its limit.",
     "currency_not_supported": "The card cannot be charged in this currency.",
-    "email_invalid": "The e-mail address of the payer is not valid.",
+    "email_invalid": "The email address of the payer is not valid.",
     "expired_card": "The card has expired.",
     "incorrect_cvc": "The security code of the card is wrong.",
     "insufficient_funds": "There is not enough money for the payment.",

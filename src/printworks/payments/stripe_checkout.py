@@ -74,7 +74,7 @@ class StripeCheckout:
         try:
             session = self._sessions.create(self._describe(charge), {"idempotency_key": charge.key})
         except stripe.IdempotencyError:
-            # Opened before with other data, such as another e-mail address: that page counts.
+            # Opened before with other data, such as another email address: that page counts.
             if (found := self.find(charge)) is None:
                 raise
             return found

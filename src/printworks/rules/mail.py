@@ -224,7 +224,7 @@ def name_browser(agent: str) -> str:
 
 
 def find_address(text: str | None) -> str | None:
-    """Return the e-mail address that somebody gave for a recipient; None if it cannot be one."""
+    """Return the email address that somebody gave for a recipient; None if it cannot be one."""
     try:
         return read_email(text or "")
     except BadInput:

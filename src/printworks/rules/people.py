@@ -91,7 +91,7 @@ _EMAIL: Final = re.compile(
 
 
 def read_email(text: str) -> str:
-    """Return an e-mail address in normal form; refuse an invalid one."""
+    """Return an email address in normal form; refuse an invalid one."""
     email = unicodedata.normalize("NFC", text).strip().lower()
     if len(email) > LONGEST_EMAIL or not email.isprintable() or not _EMAIL.fullmatch(email):
         raise BadInput("Enter an email address, such as name@example.com.", field="email")

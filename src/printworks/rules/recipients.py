@@ -37,7 +37,7 @@ class Fault(StrEnum):
     MISSING = "missing"
     TOO_LONG = "too long"
     UNPRINTABLE = "unprintable"
-    NO_EMAIL = "no e-mail address"
+    NO_EMAIL = "no email address"
 
 
 def find_faults(missing: Collection[str], typed: Mapping[str, str]) -> dict[str, Fault]:

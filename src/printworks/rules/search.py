@@ -1,4 +1,4 @@
-"""Search keys for the names, towns, postcodes and e-mail addresses of recipients."""
+"""Search keys for the names, towns, postcodes and email addresses of recipients."""
 
 import unicodedata
 
@@ -23,7 +23,7 @@ def make_postal_key(postcode: str | None) -> str | None:
 
 
 def make_email_key(email: str | None) -> str | None:
-    """Return the search key of an e-mail address: in lower case."""
+    """Return the search key of an email address: in lower case."""
     return email.strip().lower() or None if email else None
 
 

@@ -145,7 +145,7 @@ def work_for_person(work: SystemWork, person: Person) -> SystemWork:
 
 
 def get_person_by_email(db: Connection, realm: Realm, email: str) -> Person:
-    """Return the person who signs in with an e-mail address."""
+    """Return the person who signs in with an email address."""
     person = find_person(db, realm, read_email(email))
     if person is None:
         raise NotFound(f"Nobody signs in with the address {email}.")

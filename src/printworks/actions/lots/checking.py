@@ -25,7 +25,7 @@ E = TypeVar("E", bound=StrEnum)
 
 # What an order has once, however many rows it has.
 _OF_ORDER: Final = (*NEEDED, *OPTIONAL, "telephone", "country", "shipping_method")
-# What must be known to send anything; an e-mail address need not be.
+# What must be known to send anything; an email address need not be.
 _REQUIRED: Final = tuple(name for name in NEEDED if name != "email")
 _LONGEST_REFERENCE: Final = 255
 _LONGEST_TELEPHONE: Final = 50

@@ -1,6 +1,6 @@
 """Browsers that signed in before: failures elsewhere do not lock them out.
 
-Anyone who knows an e-mail address could lock its owner out with a wrong password every few
+Anyone who knows an email address could lock its owner out with a wrong password every few
 minutes. A browser with a cookie of an earlier sign-in has attempts of its own.
 """
 

@@ -102,7 +102,7 @@ class CheckoutView(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def wants_address(self) -> bool:
-        """Whether more is missing than the e-mail."""
+        """Whether more is missing than the email."""
         return any(field.name != "email" for field in self.fields)
 
     @property

@@ -19,7 +19,7 @@ DECLINES: Final = frozenset(
         mark("The amount is less than can be charged."),
         mark("The card has reached its limit."),
         mark("The card cannot be charged in this currency."),
-        mark("The e-mail address of the payer is not valid."),
+        mark("The email address of the payer is not valid."),
         mark("The card has expired."),
         mark("The security code of the card is wrong."),
         mark("There is not enough money for the payment."),

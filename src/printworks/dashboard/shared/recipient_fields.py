@@ -10,7 +10,7 @@ from printworks.errors import BadInput
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.recipients import NEEDED, OPTIONAL, find_problems, tidy
 
-# What must be known to send anything; an e-mail address need not be.
+# What must be known to send anything; an email address need not be.
 _REQUIRED: Final = tuple(name for name in NEEDED if name != "email")
 _LONGEST_TELEPHONE: Final = 50
 LONGEST_REFERENCE: Final = 255

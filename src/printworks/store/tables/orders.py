@@ -37,7 +37,7 @@ orders = Table(
     Column("town_or_city", Text),
     Column("state_or_county", Text),
     Column("postal_code", Text),
-    # The town, the postcode and, below, the e-mail address in the forms in which they are searched.
+    # The town, the postcode and, below, the email address in the forms in which they are searched.
     Column("town_key", ByteText),
     Column("postal_key", ByteText),
     Column("destination_country", Text),

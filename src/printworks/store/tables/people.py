@@ -140,7 +140,7 @@ audit_log = Table(
     # Whose data it was about; null if only the operator's own.
     Column("merchant_id", ForeignKey("merchants.id")),
     Column("realm", EnumText(Realm), nullable=False),
-    # The e-mail address, which stays when the person is deleted.
+    # The email address, which stays when the person is deleted.
     Column("who", Text, nullable=False),
     Column("action", Text, nullable=False),
     Column("subject", Text, nullable=False),

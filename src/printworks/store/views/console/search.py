@@ -42,7 +42,7 @@ class FoundAnyOrders(msgspec.Struct, frozen=True):
 
 
 class PersonSearch(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose orders to find: by e-mail address, or by name and postcode."""
+    """Whose orders to find: by email address, or by name and postcode."""
 
     email: str = ""
     name: str = ""
@@ -102,7 +102,7 @@ _TRACKING: Final = _look_up(
 
 
 def search_any_orders(db: Connection, wanted: str, *, limit: int) -> FoundAnyOrders:
-    """Find orders by number, reference, recipient, postcode, e-mail address or tracking number."""
+    """Find orders by number, reference, recipient, postcode, email address or tracking number."""
     sought = wanted.replace("\0", "").strip()[:_LONGEST]
     ids: set[int] = set()
     is_cut = False
