@@ -17,6 +17,7 @@ from printworks.actions.accounts.shops import change_profile
 from printworks.actions.brand import change_brand, change_brand_logo
 from printworks.actions.orders.orders import cancel_order
 from printworks.actions.orders.plans import get_planned_order
+from printworks.actions.orders.shipping import change_shipping
 from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.lab_documents import write_document
 from printworks.actions.production.lab_reports import apply_lab_report, reoffer_shipment
@@ -1213,6 +1214,32 @@ class TestLabsThatAreAway:
         assert [one.lab for one in list_all(shop, order)] == (
             ["gb-bristol-again"] if can_be_made else []
         )
+
+    def test_a_service_that_has_ended_since_the_quote_is_chosen_again(self, shop: Shop) -> None:
+        order = shop.add_order()
+        shop.add_images(order, shop.host.at("/cat.jpg", holds(A_PICTURE)))
+        look(shop, order)
+        planned = only(shop, order)
+        with shop.database.writing() as db:
+            db.execute(update(shipments).values(service="ended"))
+
+        look(shop, order)
+
+        assert only(shop, order).service == planned.service
+
+    def test_labs_that_have_closed_refuse_another_method(
+        self, a_shop: OpenShop, tmp_path: Path
+    ) -> None:
+        before = a_shop()
+        order = submit(before)
+        shop = a_shop(catalogue=str(change_labs(tmp_path, every="paused = true")))
+        changes = {"shipping_method": ShippingMethod.EXPRESS}
+
+        with shop.database.writing() as db:
+            current = shop.order(order)
+            work = a_work_of(db, current, catalogue=shop.resources.catalogue)
+            with pytest.raises(WrongState, match="No lab can make and send this order now"):
+                change_shipping(work, current, changes)
 
     def test_labs_that_close_after_the_quote_refuse_the_submission(
         self, a_shop: OpenShop, tmp_path: Path

@@ -58,7 +58,7 @@ class Credentials:
         self._id_header, self._key_header = credential_headers(settings)
         self._refusal = (
             f"The headers {header_prefix}MerchantId and {header_prefix}REST-API-Key must hold "
-            "the ID and an API key of a merchant of this environment."
+            "the id and an API key of a merchant of this environment."
         )
         self._verified: dict[tuple[str, str], VerifiedKey] = {}
 
