@@ -198,12 +198,18 @@ def test_payments_without_an_end_are_found_after_an_hour(
         rows.add_payment(db, merchant, created_at=hour_ago)
         ahead = rows.add_payment(db, bob, created_at=NOON, state=PaymentState.WAITING)
         rows.add_payment(db, bob, created_at=NOON + timedelta(hours=23, minutes=30))
+        refunding = {"created_at": NOON - timedelta(days=1), "state": PaymentState.REFUNDING}
+        refund = rows.add_payment(
+            db, merchant, **refunding, updated_at=hour_ago - timedelta(seconds=1)
+        )
+        rows.add_payment(db, merchant, **refunding, updated_at=hour_ago)
 
     payments = find(database).payments
 
-    assert [payment.id for payment in payments.rows] == [old, ahead]
+    assert [payment.id for payment in payments.rows] == [old, ahead, refund]
     assert payments.rows[0].merchant == "Alice"
-    assert payments.count == 2
+    assert payments.rows[2].since == hour_ago - timedelta(seconds=1)
+    assert payments.count == 3
 
 
 def test_failed_jobs_are_found_newest_first(database: Database, merchant: Merchant) -> None:

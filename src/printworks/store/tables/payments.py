@@ -47,9 +47,11 @@ partial_index(
     where="state IN ('asked', 'waiting', 'paid')",
     unique=True,
 )
-# Pending payments, the oldest first.
+# Pending payments and refunds, the oldest first.
 partial_index(
-    "ix_payment_requests_pending", payment_requests.c.id, where="state IN ('asked', 'waiting')"
+    "ix_payment_requests_pending",
+    payment_requests.c.id,
+    where="state IN ('asked', 'waiting', 'refunding')",
 )
 
 # What claims a part of a merchant's balance.

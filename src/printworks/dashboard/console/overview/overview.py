@@ -16,6 +16,7 @@ from printworks.dashboard.shared.labels import Tone, count, label, shorten
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
+from printworks.rules.payments import PaymentState
 from printworks.rules.reasons import write_reasons
 from printworks.store.issues.issues import Issue
 from printworks.store.views.console.figures import (
@@ -199,8 +200,9 @@ def _name_issue(one: Issue, *, now: datetime) -> OverviewItem:
 
 
 def _name_payment(one: StuckPayment, *, now: datetime) -> OverviewItem:
-    amount, age = format_money(one.amount, one.currency), write_age(one.created_at, now=now)
-    more = f"{amount}, {one.merchant}, {age}"
+    amount, age = format_money(one.amount, one.currency), write_age(one.since, now=now)
+    what = "refund of " if one.state is PaymentState.REFUNDING else ""
+    more = f"{what}{amount}, {one.merchant}, {age}"
     return OverviewItem(f"Order {one.order_id}", f"/console/orders/{one.order_id}", more)
 
 

@@ -5,10 +5,10 @@ At most a fixed number of each kind is counted; `is_more` says that there are mo
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, case, func, or_, select, text
 
 from printworks.catalogue.products import Currency
 from printworks.rules.events import CallbackState
@@ -77,7 +77,7 @@ class UnnotifiedMerchant(msgspec.Struct, frozen=True):
 
 
 class StuckPayment(msgspec.Struct, frozen=True):
-    """A payment whose outcome is unknown, or whose refund was rejected."""
+    """A payment or a refund whose outcome is unknown, or a refund that was rejected."""
 
     id: int
     order_id: int
@@ -90,7 +90,8 @@ class StuckPayment(msgspec.Struct, frozen=True):
     currency: Currency
     # Why the refund was rejected.
     reason: str | None
-    created_at: datetime
+    # When the payment was asked for, or its refund.
+    since: datetime
 
 
 class OpenProblems(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +104,7 @@ class OpenProblems(msgspec.Struct, frozen=True, kw_only=True):
     # Shipments that a lab could not make or made wrongly, oldest first.
     failed: Finds[QueuedShipment]
     given_up: Finds[UnnotifiedMerchant]
-    # Payments pending for more than an hour, oldest first.
+    # Payments and refunds pending for more than an hour, oldest first.
     payments: Finds[StuckPayment]
     # Payments whose refund a bank has rejected, oldest first.
     refunds: Finds[StuckPayment]
@@ -271,13 +272,21 @@ def count_failed(db: Connection, merchant_ids: Iterable[int]) -> dict[int, int]:
     return counts
 
 
+def _list_columns() -> list[ColumnElement[Any]]:
+    """Return the columns of a stuck payment."""
+    payment = payment_requests.c
+    is_asked_for = payment.state.in_((PaymentState.ASKED, PaymentState.WAITING))
+    since = case((is_asked_for, payment.created_at), else_=payment.updated_at)
+    return columns_of(payment_requests, StuckPayment, merchant=merchants.c.name, since=since)
+
+
 def find_pending(db: Connection, *, now: datetime, limit: int) -> Finds[StuckPayment]:
-    """Return payments whose outcome has been unknown for long, oldest first."""
-    columns = columns_of(payment_requests, StuckPayment, merchant=merchants.c.name)
+    """Return payments and refunds whose outcome has been unknown for long, oldest first."""
     rows = db.execute(
-        select(*columns, merchants.c.clock_offset)
+        select(*_list_columns(), merchants.c.clock_offset)
         .join_from(payment_requests, merchants, isouter=True)
-        .where(text("payment_requests.state IN ('asked', 'waiting')"))
+        # Spelled as in the index.
+        .where(text("payment_requests.state IN ('asked', 'waiting', 'refunding')"))
         .order_by(payment_requests.c.id)
         .limit(MOST + 1)
     ).all()
@@ -291,9 +300,8 @@ def find_pending(db: Connection, *, now: datetime, limit: int) -> Finds[StuckPay
 
 def find_rejected(db: Connection, *, limit: int) -> Finds[StuckPayment]:
     """Return payments whose refund a bank has rejected and nobody has dealt with, oldest first."""
-    columns = columns_of(payment_requests, StuckPayment, merchant=merchants.c.name)
     rows = db.execute(
-        select(*columns)
+        select(*_list_columns())
         .join_from(payment_requests, merchants, isouter=True)
         # Spelled as in the index.
         .where(text("payment_requests.state = 'refund-rejected'"))

@@ -648,7 +648,9 @@ numbered_table(
         "merchant_id",
         "state IN ('asked', 'waiting', 'refunding', 'refund-rejected')",
     ),
-    partial_index("ix_payment_requests_pending", "id", "state IN ('asked', 'waiting')"),
+    partial_index(
+        "ix_payment_requests_pending", "id", "state IN ('asked', 'waiting', 'refunding')"
+    ),
     partial_index("ix_payment_requests_rejected", "id", "state = 'refund-rejected'"),
     partial_index(
         "uq_payment_requests_paying",
