@@ -27,9 +27,6 @@ PRAGMAS: Final = (
     "journal_mode=WAL",
     "synchronous=FULL",
     "foreign_keys=ON",
-    # For each connection of each process. The system keeps the file in memory once for all of them,
-    # and a connection forgets its pages whenever another one has written.
-    "cache_size=-1000",
     # What is erased is overwritten in the pages that are written anyway, not only unlinked.
     "secure_delete=FAST",
 )
@@ -61,7 +58,9 @@ class ReadingDialect(SQLiteDialect_pysqlite):
 
         return prepare
 
-    more_pragmas: tuple[str, ...] = ("query_only=ON",)
+    # Few pages, in kilobytes: every process has many such connections. The system keeps the file in
+    # memory once for all of them, and a connection forgets its pages whenever another one has written.
+    more_pragmas: tuple[str, ...] = ("query_only=ON", "cache_size=-250")
 
     def do_begin(self, dbapi_connection: Any) -> None:
         """Begin nothing."""
@@ -74,7 +73,8 @@ class WritingDialect(ReadingDialect):
     """Takes the write lock at once: no transaction fails half-way because another one writes."""
 
     supports_statement_cache = True
-    more_pragmas = ()
+    # What a transaction changes should fit.
+    more_pragmas = ("cache_size=-1000",)
 
     def do_begin(self, dbapi_connection: Any) -> None:
         """Wait for the write lock and take it."""
