@@ -13,7 +13,7 @@ from printworks.wire.links import Links
 
 # In each process.
 MOST_KEPT: Final = 2048
-MOST_BYTES_KEPT: Final = 8_000_000
+MOST_BYTES_KEPT: Final = 5_000_000
 LARGEST_KEPT: Final = 8192
 
 
