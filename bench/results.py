@@ -31,7 +31,8 @@ class PartResult:
 
     lines: tuple[Line, ...] = ()
     # Tables of what was measured, by name: not compared with budgets, but their explanation.
-    figures: Mapping[str, Any] = field(default_factory=dict)
+    # By title, then by line.
+    figures: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     failure: str = ""
     seconds: float = 0
     at: str = ""

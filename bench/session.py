@@ -74,7 +74,8 @@ class Session:
     certificate: Certificate
     sizes: Sizes
     open_postgresql: Callable[[], Any]
-    figures: dict[str, Any] = field(default_factory=dict)
+    # By title, then by line.
+    figures: dict[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
 
     def make_url(self, name: str) -> str:
         """Return the address of a new, empty database."""
