@@ -86,7 +86,10 @@ class TestRejected:
             first = get_request(db, 1)
             record_rejected(a_system_work(db), first, REJECTED)
             refund_again(a_system_work(db), 1)
+            # The first job, once more.
             record_refunded(a_system_work(db), 1)
+            assert get_request(db, 1).state is PaymentState.REFUNDING
+            record_refunded(a_system_work(db), 1, rejected=1)
 
             record_rejected(a_system_work(db), first, REJECTED)
 

@@ -235,7 +235,9 @@ def _note_refund(context: Context, case: _Case, outcome: RefundOutcome) -> None:
         if isinstance(outcome, RefundRejected):
             record_rejected(context.system_work(db), case.payment, outcome)
         else:
-            record_refunded(context.system_work(db), case.payment.id)
+            record_refunded(
+                context.system_work(db), case.payment.id, rejected=case.payment.rejected_refunds
+            )
 
 
 def _end_checkout(context: Context, job: Job) -> timedelta | None:

@@ -282,14 +282,16 @@ def begin_refund(work: Work, payment: PaymentRequest, reference: str) -> Payment
     return update_request(work.db, payment, values)
 
 
-def record_refunded(system: SystemWork, payment_id: int) -> None:
+def record_refunded(system: SystemWork, payment_id: int, *, rejected: int = 0) -> None:
     """Record that a refund was sent, and enqueue a look at whether a bank rejected it. Idempotent.
 
-    Webhooks tell earlier that it was rejected, unless they get lost.
+    Webhooks tell earlier that it was rejected, unless they get lost. `rejected` is how many were
+    before it: what is said of one refund does not count for the next one.
     """
     work, _ = system.lock_order(get_request(system.db, payment_id).order_id)
     payment = get_request(work.db, payment_id)
-    if payment.state is PaymentState.REFUNDING:
+    is_same = payment.rejected_refunds == rejected
+    if payment.state is PaymentState.REFUNDING and is_same:
         record_payment(work, payment, EntryKind.REPAYMENT)
         update_request(work.db, payment, {"state": PaymentState.REFUNDED, "updated_at": work.now})
         _enqueue_check(work, payment, wait=CHECK_REFUND_AFTER)
