@@ -6,11 +6,10 @@ import pytest
 
 from printworks.actions.images.replacing import (
     begin_replacing,
-    drop_replacing,
     replace_by_upload,
     replace_by_url,
 )
-from printworks.actions.images.uploads import Upload, validate_upload
+from printworks.actions.images.uploads import Upload, drop_upload, validate_upload
 from printworks.errors import NotFound, WrongState
 from printworks.rules.events import ImageRemoved, ImagesAdded
 from printworks.rules.images import ImageStatus
@@ -120,7 +119,7 @@ def test_a_file_that_cannot_be_used_makes_room_for_the_next_at_once(
         begin(shop, order, image)
 
     with operating(shop) as system:
-        drop_replacing(system.lock_order(order.id)[0], refused)
+        drop_upload(system.lock_order(order.id)[0], refused)
 
     assert upload_another(shop, order, image, tmp_path) == image
     shop.drain()

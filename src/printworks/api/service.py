@@ -189,7 +189,10 @@ class ApiService:
         finally:
             close_files(body)
         if not is_done:
-            self._give_up(pending.begun)
+            try:
+                self._give_up(pending.begun)
+            except Exception as error:  # noqa: BLE001  (nothing may get past this)
+                response = answer_error(matched, error)
         return response
 
     def _conclude(

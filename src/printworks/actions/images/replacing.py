@@ -11,7 +11,6 @@ from printworks.actions.images.uploads import (
     add_uploaded_image,
     begin_awaited_upload,
     begin_upload,
-    drop_upload,
 )
 from printworks.actions.work import Work
 from printworks.rules.images import ImageStatus, check_replacing
@@ -56,11 +55,6 @@ def replace_by_upload(
     added = add_uploaded_image(work.unaudited, *done)
     _audit(work, order, image)
     return added.id
-
-
-def drop_replacing(work: Work, upload: Upload) -> None:
-    """Forget an upload that came to nothing, so that another file can be sent at once."""
-    drop_upload(work, upload)
 
 
 def _find(work: Work, order: Order, image_id: int) -> Image:

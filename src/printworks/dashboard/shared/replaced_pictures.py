@@ -10,11 +10,16 @@ from starlette.datastructures import UploadFile
 
 from printworks.actions.images.replacing import (
     begin_replacing,
-    drop_replacing,
     replace_by_upload,
     replace_by_url,
 )
-from printworks.actions.images.uploads import Upload, UploadResult, name_upload, validate_upload
+from printworks.actions.images.uploads import (
+    Upload,
+    UploadResult,
+    drop_upload,
+    name_upload,
+    validate_upload,
+)
 from printworks.actions.work import Work
 from printworks.dashboard.site.forms import at_field
 from printworks.dashboard.site.services import PageServices
@@ -60,7 +65,7 @@ def _replace_by_file(
     except BaseException:
         with services.database.writing() as db:
             work, _ = lock(db)
-            drop_replacing(work, upload)
+            drop_upload(work, upload)
         raise
 
 
