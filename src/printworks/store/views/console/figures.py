@@ -130,17 +130,17 @@ def sum_days_over(db: Connection, *, transit_days: Mapping[str, int], now: datet
         db,
         daily_figures,
         [
-            {**_fields(orders), **_fields(production), **_fields(callbacks)}
+            {
+                **msgspec.structs.asdict(orders),
+                **msgspec.structs.asdict(production),
+                **msgspec.structs.asdict(callbacks),
+            }
             | {"day": str(orders.day), "sales": sold[str(orders.day)]}
             for orders, production, callbacks in zip(charged, made, tried, strict=True)
         ],
     )
     sum_hours_over(db, transit_days=transit_days, settled=now - _SETTLED_AFTER)
     return len(days)
-
-
-def _fields(figures: msgspec.Struct) -> dict[str, Any]:
-    return msgspec.structs.asdict(figures)
 
 
 def _sum_sales(db: Connection, days: Sequence[date]) -> dict[str, dict[str, Any]]:

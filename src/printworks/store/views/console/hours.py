@@ -126,8 +126,8 @@ def sum_hours_over(db: Connection, *, transit_days: Mapping[str, int], settled: 
     rows = [
         {
             "hour": hour,
-            **_fields(shipped[hour]),
-            **_fields(attempted.get(hour, AttemptCounts())),
+            **msgspec.structs.asdict(shipped[hour]),
+            **msgspec.structs.asdict(attempted.get(hour, AttemptCounts())),
         }
         for hour in over.list_hours()
     ]
@@ -199,7 +199,3 @@ def _tenths_of_hours_between(
         return func.round(apart * literal_column("240.0"), type_=Float)
     seconds = func.date_part(literal_column("'epoch'"), last - first, type_=Float)
     return func.round(seconds / literal_column("360.0"), type_=Float)
-
-
-def _fields(counts: msgspec.Struct) -> dict[str, Any]:
-    return msgspec.structs.asdict(counts)
