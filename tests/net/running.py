@@ -5,11 +5,12 @@ import socket
 import ssl
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from ipaddress import IPv6Address
 from typing import Any, Final
 
 from printworks.net.addresses import read_address
+from tests.connections import Connections
 
 # A step of a server: bytes to send, seconds to wait, or None to reset the connection.
 Step = bytes | float | None
@@ -47,28 +48,18 @@ async def a_server(
 
     The script is a list of steps, or a function of the request's head.
     """
-    tasks: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        tasks.add(task)
-        try:
-            with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                head = await reader.readuntil(b"\r\n\r\n")
-                for step in script(head) if callable(script) else script:
-                    await _do(step, writer)
-        finally:
-            writer.close()
+        head = await reader.readuntil(b"\r\n\r\n")
+        for step in script(head) if callable(script) else script:
+            await _do(step, writer)
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
+    connections = Connections(serve)
+    server = await asyncio.start_server(connections.take, "127.0.0.1", 0, ssl=tls)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
-        server.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks)
+        await connections.end(server)
 
 
 async def _do(step: Step, writer: asyncio.StreamWriter) -> None:

@@ -5,8 +5,9 @@ import gzip
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
 from typing import Any, Final, NamedTuple, Self, TypeVar
+
+from tests.connections import Connections
 
 T = TypeVar("T")
 
@@ -133,17 +134,23 @@ class LoopThread:
     """An event loop in a thread of its own."""
 
     def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        # At its end it cancels what still runs.
+        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        self._loop = self._runner.get_loop()
+        self._is_over = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._is_over.set)
         self._thread.join()
-        self._loop.close()
+
+    def _run(self) -> None:
+        with self._runner:
+            self._runner.run(self._is_over.wait())
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine there to its end."""
@@ -194,17 +201,17 @@ class PictureHost:
         self.most_at_once = 0
         self._at_once = 0
         self._behaviours: dict[str, list[Behaviour]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._connections = Connections(self._serve)
         self._loop = LoopThread()
 
     def __enter__(self) -> Self:
         self._loop.__enter__()
-        self._server = self._loop.run(asyncio.start_server(self._serve, "127.0.0.1", 0))
+        self._server = self._loop.run(asyncio.start_server(self._connections.take, "127.0.0.1", 0))
         self.port: int = self._server.sockets[0].getsockname()[1]
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.run(self._stop())
+        self._loop.run(self._connections.end(self._server))
         self._loop.__exit__()
 
     def at(self, path: str, *behaviours: Behaviour, name: str = "127.0.0.1") -> str:
@@ -223,22 +230,8 @@ class PictureHost:
         """Say how often an address was asked."""
         return sum(asked.path == path for asked in self.asked)
 
-    async def _stop(self) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        try:
-            with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                await self._answer(_read(await reader.readuntil(b"\r\n\r\n")), writer)
-        finally:
-            writer.close()
-            self._tasks.discard(task)
+        await self._answer(_read(await reader.readuntil(b"\r\n\r\n")), writer)
 
     async def _answer(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
         self.asked.append(asked)

@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-from contextlib import suppress
 from typing import Any, Final, NamedTuple, Self
 
 from printworks.actions.callbacks import set_callback
 from printworks.rules.callbacks import CallbackFormat
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.callbacks.callbacks import Attempt, Callback, list_attempts, list_feed
+from tests.connections import Connections
 from tests.factories import a_work
 from tests.worker.hosts import Asked, Behaviour, Gate, LoopThread
 from tests.worker.shops import Shop
@@ -68,17 +68,17 @@ class Receiver:
         self.most_at_once = 0
         self._at_once = 0
         self._behaviours: dict[str, list[Behaviour]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._connections = Connections(self._serve)
         self._loop = LoopThread()
 
     def __enter__(self) -> Self:
         self._loop.__enter__()
-        self._server = self._loop.run(asyncio.start_server(self._serve, "127.0.0.1", 0))
+        self._server = self._loop.run(asyncio.start_server(self._connections.take, "127.0.0.1", 0))
         self.port: int = self._server.sockets[0].getsockname()[1]
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.run(self._stop())
+        self._loop.run(self._connections.end(self._server))
         self._loop.__exit__()
 
     def at(self, path: str, *behaviours: Behaviour) -> str:
@@ -94,23 +94,9 @@ class Receiver:
         """Return the statuses that were told of, in the order in which they came."""
         return [heard.told["status"] for heard in self.heard]
 
-    async def _stop(self) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        try:
-            with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                while not writer.is_closing():
-                    await self._answer(await _read(reader), writer)
-        finally:
-            writer.close()
-            self._tasks.discard(task)
+        while not writer.is_closing():
+            await self._answer(await _read(reader), writer)
 
     async def _answer(self, heard: Heard, writer: asyncio.StreamWriter) -> None:
         self.heard.append(heard)
