@@ -23,7 +23,8 @@ from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.queue.claims import Claimant, claim
-from printworks.store.queue.jobs import Job, enqueue, finish
+from printworks.store.queue.jobs import Job, enqueue
+from printworks.store.queue.outcomes import finish
 from printworks.store.queue.shares import Room
 from printworks.store.tables import jobs, schema
 from printworks.worker.loop import Context, Worker

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from printworks.store.engine.database import Database
-from printworks.store.queue.jobs import Exhausted, exhaust
+from printworks.store.queue.outcomes import Exhausted, exhaust
 from tests.cli.operators import NO_NUMBER
 from tests.cli.program import run
 from tests.commands import Ended

@@ -16,7 +16,7 @@ from printworks.rules.people import Role
 from printworks.store.accounts.audit import list_audit
 from printworks.store.engine.database import Database
 from printworks.store.queue.heartbeats import write_heartbeat
-from printworks.store.queue.jobs import Exhausted, exhaust
+from printworks.store.queue.outcomes import Exhausted, exhaust
 from printworks.store.tables import schema
 from printworks.store.tables.schema import SchemaState
 from printworks.store.views.console.health import QueueFacts

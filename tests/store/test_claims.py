@@ -19,7 +19,7 @@ from printworks.store.queue.claims import (
     Claimed,
     claim,
 )
-from printworks.store.queue.jobs import finish, release
+from printworks.store.queue.outcomes import finish, release
 from printworks.store.queue.shares import Room, go_round, kind_of, share_out
 from printworks.store.tables import jobs
 from tests.factories import NOON

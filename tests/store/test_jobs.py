@@ -10,11 +10,11 @@ from printworks.rules.jobs import JobState
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.queue.advancing import bring_forward
-from printworks.store.queue.jobs import (
+from printworks.store.queue.jobs import enqueue
+from printworks.store.queue.outcomes import (
     LONGEST_ERROR,
     Exhausted,
     PutBack,
-    enqueue,
     exhaust,
     finish,
     put_back,

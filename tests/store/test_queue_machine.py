@@ -19,11 +19,10 @@ from printworks.errors import WrongState
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY
 from printworks.store.engine.database import Database
 from printworks.store.queue.advancing import bring_forward
-from printworks.store.queue.jobs import (
+from printworks.store.queue.jobs import Job, enqueue
+from printworks.store.queue.outcomes import (
     Exhausted,
-    Job,
     PutBack,
-    enqueue,
     exhaust,
     finish,
     put_back,

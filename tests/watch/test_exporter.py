@@ -13,7 +13,7 @@ from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from printworks.store.money.verifications import LEDGER, Verification, note_verification
 from printworks.store.queue.heartbeats import write_heartbeat
-from printworks.store.queue.jobs import Exhausted, exhaust
+from printworks.store.queue.outcomes import Exhausted, exhaust
 from printworks.store.views.console.watching import list_waiting, read_facts
 from printworks.watch.counts import Counts
 from printworks.watch.exporter import SECONDS_OF_TRUST, FactCache, MetricsPort, write_metrics

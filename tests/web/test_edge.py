@@ -10,11 +10,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
 from printworks.api.bodies import UploadedFile
-from printworks.api.endpoints import ApiFamily, Call, Endpoint
+from printworks.api.endpoints import ApiFamily, Call, Endpoint, Unfinished
 from printworks.api.v3.endpoints import V3_0
+from printworks.errors import BadInput
 from printworks.files.errors import FilesUnavailable
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import hash_key
@@ -63,6 +65,19 @@ class Doors:
         file = next(value for value in call.body.values() if isinstance(value, UploadedFile))
         return Envelope(len(file.content.read()))
 
+    def come_to_nothing(self, _call: Call) -> Unfinished[str]:
+        """Refuse outside the transaction, and lose the database before that is cleared up."""
+
+        def ask() -> str:
+            message = "The server says no."
+            raise BadInput(message)
+
+        def otherwise(_db: Connection) -> None:
+            message = "DELETE FROM claims"
+            raise OperationalError(message, {}, OSError("server closed the connection"))
+
+        return Unfinished(ask, otherwise=otherwise)
+
     def family(self) -> ApiFamily:
         """Return them as a version."""
         lines: list[dict[str, Any]] = [
@@ -85,6 +100,12 @@ class Doors:
                 "method": "GET",
                 "path": "/files",
                 "handler": self.lose_the_files,
+                "shows": Envelope[str],
+            },
+            {
+                "method": "POST",
+                "path": "/nothing",
+                "handler": self.come_to_nothing,
                 "shows": Envelope[str],
             },
             {
@@ -159,6 +180,14 @@ def test_storage_that_is_away_is_no_failure_of_ours_but_a_reason_to_wait(
     assert answer.status == 503
     assert answer.headers["retry-after"] == "5"
     assert answer.error == "The service is temporarily unavailable; try again in a few seconds."
+
+
+def test_a_database_that_goes_away_while_a_request_is_cleared_up_is_a_reason_to_wait(
+    client: Client,
+) -> None:
+    answer = client.post("/nothing", {})
+
+    assert (answer.status, answer.headers["retry-after"]) == (503, "5")
 
 
 def test_a_disk_that_fills_up_under_an_upload_is_a_reason_to_wait(

@@ -18,7 +18,8 @@ from printworks.store.callbacks.callbacks import Attempt, Callback
 from printworks.store.callbacks.deliveries import DeliveryOutcome, load_deliveries, write_outcomes
 from printworks.store.orders.orders import Order
 from printworks.store.queue.claims import claim
-from printworks.store.queue.jobs import Job, finish
+from printworks.store.queue.jobs import Job
+from printworks.store.queue.outcomes import finish
 from tests.factories import NOON, a_merchant, a_work, a_work_of
 from tests.worker.hosts import wait_until
 from tests.worker.queues import LEASE, a_claimant, return_ended

@@ -11,8 +11,8 @@ from sqlalchemy import select, update
 from printworks.rules.jobs import ADVANCING_LEASE
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.engine.database import Database
-from printworks.store.queue.jobs import PutBack, put_back, renew
 from printworks.store.queue.leases import AT_ONCE, list_leases, take_back
+from printworks.store.queue.outcomes import PutBack, put_back, renew
 from printworks.store.tables import jobs, merchants
 from printworks.worker.leases import SECONDS_BETWEEN_CLOCK_CHECKS, LeaseWatch
 from printworks.worker.loop import Context

@@ -8,36 +8,19 @@ from sqlalchemy import Connection
 
 from printworks.actions.services import Services
 from printworks.actions.work import Work
+from printworks.api.answers import AnswerWriter
 from printworks.api.bodies import check_headers, close_files, parse_body, parse_form
 from printworks.api.credentials import Credentials, PresentedKey, VerifiedKey
-from printworks.api.endpoints import (
-    Call,
-    FileAnswer,
-    Marked,
-    Needs,
-    Unfinished,
-    WithStatus,
-    WrittenAnswer,
-    number_in,
-)
-from printworks.api.idempotency import (
-    KeyedRequest,
-    StartedRequest,
-    answer_once,
-    release_claim,
-    store_response,
-)
+from printworks.api.endpoints import Call, Unfinished, number_in
+from printworks.api.idempotency import KeyedRequest, StartedRequest, answer_once
 from printworks.api.kept_answers import MarkedAnswers
 from printworks.api.links import LinkMaker
-from printworks.api.long_lists import LargeOrder, LongList, make_response
 from printworks.api.messages import Identity, Request, Response
+from printworks.api.pending import Pending, PendingRequests
 from printworks.api.refusals import answer_error
-from printworks.api.responses import render
 from printworks.api.routing import MatchedRequest
-from printworks.api.tags import Tags, tag_by_body
-from printworks.errors import ServiceError
+from printworks.api.tags import Tags
 from printworks.rules.keys import check_may_change
-from printworks.store.accounts.idempotency import KeyClaim
 from printworks.store.orders.marks import OrderOf, find_order_states
 from printworks.trace_parent import caused_by
 from printworks.wire.reading import by_lower_name, last_of
@@ -61,23 +44,6 @@ class SharedRequest(NamedTuple):
     read: "_Read | None" = None
 
 
-class Pending(NamedTuple):
-    """A request that needs `ApiService.finish`, because it must call another service first.
-
-    That may take long, so it should run in another thread.
-    """
-
-    matched: MatchedRequest
-    begun: StartedRequest
-    # Its files stay open until then.
-    body: object = None
-
-    def answered_with(self, answer: WrittenAnswer) -> "Pending":
-        """Return what is left to do after another process has written the answer."""
-        work = Unfinished(lambda: answer, needs=Needs.LITTLE)
-        return self._replace(begun=self.begun._replace(work=work))
-
-
 class _Read(NamedTuple):
     """A parsed request, ready for its transaction."""
 
@@ -99,6 +65,9 @@ class ApiService:
         self._credentials = Credentials(services.database, services.settings)
         tags = Tags(services.settings.public_url, lambda: services.catalogue)
         self._marked = MarkedAnswers(tags)
+        self._answers = AnswerWriter(self._marked, services.clock)
+        # For what `answer` and `answer_together` have only begun.
+        self.pending: Final = PendingRequests(services.database, self._answers, services.clock)
 
     def answer(self, matched: MatchedRequest) -> Response | Pending:
         """Answer a request, or start it and return what is pending."""
@@ -177,63 +146,6 @@ class ApiService:
         for place, wanted in asked.items():
             answers[place] = self._marked.find(group[place], states.get(wanted), links)
         return answers
-
-    def finish(self, pending: Pending) -> Response:
-        """Do what was to be done outside the transaction, and answer the request."""
-        matched, (work, claim), body = pending
-        is_done = False
-        try:
-            response, is_done = self._conclude(matched, work, claim)
-        except Exception as error:  # noqa: BLE001  (nothing may get past this)
-            response = answer_error(matched, error)
-        finally:
-            close_files(body)
-        if not is_done:
-            try:
-                self._give_up(pending.begun)
-            except Exception as error:  # noqa: BLE001  (nothing may get past this)
-                response = answer_error(matched, error)
-        return response
-
-    def _conclude(
-        self, matched: MatchedRequest, work: Unfinished[Any], claim: KeyClaim | None
-    ) -> tuple[Response, bool]:
-        """Return the answer, and whether it is no refusal."""
-        reply = work.ask()
-        if work.then is None:
-            # Others that write do not wait until a large answer is written.
-            response = self._shape(matched, reply)
-            if claim is not None:
-                with self._database.writing() as db:
-                    store_response(db, claim, response, matched.request.path)
-            return response, True
-        with self._database.writing() as db, caused_by(matched.request.trace_parent):
-            result = work.then(db, reply)
-            response = self._shape(matched, result)
-            is_refused = isinstance(result, ServiceError)
-            if claim is not None and not is_refused:
-                store_response(db, claim, response, matched.request.path)
-        return response, not is_refused
-
-    def find_large_order(self, pending: Pending) -> LargeOrder | None:
-        """Return what another process had better write, if there is such a thing."""
-        order_id = pending.begun.work.large_order
-        if order_id is None or pending.matched.endpoint.shape_one is None:
-            return None
-        return LargeOrder.of(pending.matched, order_id, now=self._clock())
-
-    def drop(self, pending: Pending) -> None:
-        """Drop a request that cannot be finished now, so that the client can send it again."""
-        close_files(pending.body)
-        self._give_up(pending.begun)
-
-    def _give_up(self, begun: StartedRequest) -> None:
-        """Leave nothing in the way of the next try: a refusal leaves the key free, too."""
-        if begun.work.otherwise is not None:
-            with self._database.writing() as db:
-                begun.work.otherwise(db)
-        if begun.claim is not None:
-            release_claim(self._database, begun.claim)
 
     def _write_together(
         self, works: Sequence[Perform]
@@ -365,7 +277,7 @@ class ApiService:
         self, work: Work, matched: MatchedRequest, read: _Read
     ) -> Response | Unfinished[Any]:
         result = matched.endpoint.handler(self._make_call(work, matched, read))
-        return result if isinstance(result, Unfinished) else self._shape(matched, result)
+        return result if isinstance(result, Unfinished) else self._answers.write(matched, result)
 
     def _make_call(self, work: Work, matched: MatchedRequest, read: _Read) -> Call:
         return Call(
@@ -378,29 +290,6 @@ class ApiService:
             version=matched.family.version,
             prepared=read.prepared,
         )
-
-    def _shape(self, matched: MatchedRequest, result: Any) -> Response:
-        accept = matched.request.headers.get("accept", "")
-        family, endpoint = matched.family, matched.endpoint
-        match result:
-            case ServiceError():
-                return answer_error(matched, result)
-            case WithStatus(status, shape):
-                return render(status, family.show(endpoint.also_shows[status], shape), accept)
-            case FileAnswer(media_type, name, content):
-                headers = (("Content-Disposition", f'attachment; filename="{name}"'),)
-                response = Response(200, media_type, content, headers)
-            case WrittenAnswer(media_type, body):
-                return Response(200, media_type, body)
-            case LongList():
-                return make_response(family, endpoint, matched.request, result, self._clock())
-            case Marked(shape, str(mark)):
-                return self._marked.write(matched, shape, mark)
-            case Marked(shape, None):
-                response = render(200, family.show(endpoint.shows, shape), accept)
-            case _:
-                response = render(200, family.show(endpoint.shows, result), accept)
-        return tag_by_body(response, matched.request) if endpoint.method == "GET" else response
 
 
 def _trace(perform: Perform, parent: str) -> Perform:

@@ -13,9 +13,10 @@ import structlog
 
 from printworks.api.endpoints import ApiFamily, Endpoint, Needs
 from printworks.api.messages import Request, Response
+from printworks.api.pending import Pending
 from printworks.api.refusals import answer_error, refuse
 from printworks.api.routing import FoundEndpoint, MatchedRequest, NoSuchMethod, NoSuchPath
-from printworks.api.service import ApiService, Pending, SharedRequest
+from printworks.api.service import ApiService, SharedRequest
 from printworks.errors import TooManyUploads
 from printworks.log import info_often
 from printworks.settings import Settings
@@ -296,14 +297,14 @@ class Edge:
     async def _finish(self, pending: Pending, sharer: Sharer) -> Response:
         """Finish a pending request in a pool of its own, unless it is as short as others."""
         try:
-            large = self._service.find_large_order(pending)
+            large = self._service.pending.find_large_order(pending)
             if large is not None and self._long.is_ready():
                 written = await self._long.write_order(large)
                 pending = pending.answered_with(written) if written else pending
             pool = self._pools[pending.begun.work.needs]
-            return await pool.run(partial(self._service.finish, pending), sharer)
+            return await pool.run(partial(self._service.pending.finish, pending), sharer)
         except Exception:
-            await asyncio.to_thread(self._service.drop, pending)
+            await asyncio.to_thread(self._service.pending.drop, pending)
             raise
 
     async def _send(

@@ -25,16 +25,8 @@ from printworks.rules.pools import Pool
 from printworks.rules.quarantine import hold_back
 from printworks.store.engine.database import find_outages
 from printworks.store.queue.claims import Claimant, Claimed, claim
-from printworks.store.queue.jobs import (
-    Claim,
-    Exhausted,
-    Job,
-    PutBack,
-    enqueue,
-    lane_of,
-    release,
-    renew,
-)
+from printworks.store.queue.jobs import Claim, Job, enqueue, lane_of
+from printworks.store.queue.outcomes import Exhausted, PutBack, release, renew
 from printworks.store.queue.shares import Room
 from printworks.store.queue.wakeup import watch
 from printworks.worker.context import Completion, Context, Handler, JobNeed

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, TypeAlias
 from sqlalchemy import Connection
 
 from printworks.store.queue.claims import find_held
-from printworks.store.queue.jobs import Claim, Exhausted, PutBack, exhaust, finish, put_back
+from printworks.store.queue.jobs import Claim
+from printworks.store.queue.outcomes import Exhausted, PutBack, exhaust, finish, put_back
 from printworks.worker.context import Completion
 
 

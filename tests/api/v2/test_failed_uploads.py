@@ -13,7 +13,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage, get_image
-from printworks.store.queue.jobs import finish
+from printworks.store.queue.outcomes import finish
 from printworks.store.views.console.jobs import list_jobs
 from tests.api.client import Client
 from tests.api.images import move

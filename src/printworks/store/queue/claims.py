@@ -35,7 +35,8 @@ from printworks.rules.jobs import JobState, Policy
 from printworks.rules.pools import Pool
 from printworks.store.engine.columns import Timestamp
 from printworks.store.engine.prepared import PreparedStatement, is_one_of, write_list
-from printworks.store.queue.jobs import CLAIMED, Claim, Exhausted, Job, exhaust, read_claimed
+from printworks.store.queue.jobs import CLAIMED, Claim, Job, read_claimed
+from printworks.store.queue.outcomes import Exhausted, exhaust
 from printworks.store.queue.shares import Room, find_last, go_round, kind_of, share_out
 from printworks.store.tables import jobs, merchants
 
