@@ -39,10 +39,6 @@ def list_newest(
     failed: Annotated[
         bool, typer.Option("--failed", help="Only those that no attempt delivered.")
     ] = False,
-    # What `--failed` was called before.
-    given_up: Annotated[
-        bool, typer.Option("--given-up", help="The same as --failed.", hidden=True)
-    ] = False,
     tests: Annotated[bool, typer.Option("--tests", help="The tests instead.")] = False,
     limit: Limit = 50,
 ) -> None:
@@ -53,10 +49,10 @@ def list_newest(
             found = list_tests(db, merchant.id, limit=limit + 1)
         elif order is not None:
             found = list_callbacks_of_order(
-                db, merchant.id, possible_id(order), is_failed=failed or given_up, limit=limit + 1
+                db, merchant.id, possible_id(order), is_failed=failed, limit=limit + 1
             )
         else:
-            found = list_callbacks(db, merchant.id, is_failed=failed or given_up, limit=limit + 1)
+            found = list_callbacks(db, merchant.id, is_failed=failed, limit=limit + 1)
     columns: Columns = {
         "id": "id",
         "event": lambda one: "test" if one["event"] is None else one["event"],
