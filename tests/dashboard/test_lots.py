@@ -4,15 +4,21 @@ import csv
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from starlette.responses import StreamingResponse
 
+from printworks.dashboard.merchant.lots import exporting
+from printworks.dashboard.merchant.orders.orders import read_search
 from printworks.dashboard.shared.money import format_money
+from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.lots import LotState
 from printworks.rules.orders import OrderStatus
 from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from printworks.store.orders.orders import get_order
+from printworks.store.orders.search import OrderSearch
 from tests.api.images import create
 from tests.dashboard.ordering import an_order, count_orders, make_order, number_of
 from tests.dashboard.scenes import hand_in
@@ -167,6 +173,26 @@ def test_the_orders_of_a_filter_come_as_a_table(alice: Window, database: Databas
     assert float(row["product_amount"]) + float(row["shipping_amount"]) == float(row["total"])
     assert every[0]["total"] == ""
     assert shipment.order_id == sent.id
+
+
+def test_what_is_exported_is_known_before_others_get_the_connection_of_the_page(
+    alice: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+
+    def read(visit: MerchantVisit) -> OrderSearch:
+        steps.append("searched")
+        return read_search(visit)
+
+    def respond(*given: Any, **more: Any) -> StreamingResponse:
+        steps.append("answered")
+        return StreamingResponse(*given, **more)
+
+    monkeypatch.setattr(exporting, "read_search", read)
+    monkeypatch.setattr(exporting, "StreamingResponse", respond)
+
+    assert alice.open("/orders/export.csv").status == 200
+    assert steps == ["searched", "answered"]
 
 
 def choose(window: Window, page: str, bulk_action: str, **fields: object) -> Answer:

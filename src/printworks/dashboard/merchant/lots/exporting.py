@@ -16,7 +16,7 @@ from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.spreadsheets import as_text
 from printworks.store.images.images import OrderedSum, sum_items_of_orders
 from printworks.store.orders.orders import Order, list_orders_by_id
-from printworks.store.orders.search import search_orders
+from printworks.store.orders.search import OrderSearch, search_orders
 from printworks.store.orders.shipments import Shipment, list_shipments_of_orders
 
 # Orders that are read together: no more are ever in memory.
@@ -38,12 +38,13 @@ def export_orders(visit: MerchantVisit) -> Response:
         "Content-Disposition": f'attachment; filename="orders-{visit.now:%Y-%m-%d}.csv"',
         "Cache-Control": "no-store",
     }
-    return StreamingResponse(_write(visit), media_type="text/csv", headers=headers)
-
-
-def _write(visit: MerchantVisit) -> Iterator[bytes]:
-    """Write a piece at a time, each read by itself: a slow reader holds no transaction."""
+    # Now: when the rest is written, the connection of the visit belongs to others.
     wanted = read_search(visit)
+    return StreamingResponse(_write(visit, wanted), media_type="text/csv", headers=headers)
+
+
+def _write(visit: MerchantVisit, wanted: OrderSearch) -> Iterator[bytes]:
+    """Write a piece at a time, each read by itself: a slow reader holds no transaction."""
     yield b"\xef\xbb\xbf" + _write_rows([_HEADS])
     before: int | None = None
     while True:
