@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from printworks.dashboard.console.issues import issues
 from printworks.files import open_files
 from printworks.rules.issues import IssueAction, IssueState, Resolution
 from printworks.rules.orders import OrderStatus
@@ -154,6 +155,29 @@ def test_chosen_images_are_printed_again_and_the_merchant_sees_the_order(
         assert "This order was printed again" in words_of(old)
         assert f'href="{orders}/{reprint}"' in old.body.decode()
         assert "Reprint" in window.words(orders)
+
+
+def test_images_that_the_form_has_no_room_for_are_printed_again_with_the_others(
+    operator: Window,
+    alice: Window,
+    database: Database,
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(issues, "IMAGES", 1)
+    issue = complain_about(database, alice)
+    page = f"/console/issues/{issue.id}"
+    first, second = images_of(database, issue.order_id)
+    store_proofs(settings, [first, second], tmp_path)
+    assert "And the other 1 affected images, which are not shown" in operator.words(page)
+
+    without = operator.do(page, "issue-reprint", image=str(first), comment="")
+    operator.do(page, "issue-reprint", image=str(first), others="yes", comment="Sorry.")
+
+    assert 'name="others" value="yes">' in without.body.decode()
+    reprint = see(database, issue).reprint_order_id or 0
+    assert len(images_of(database, reprint)) == 2
 
 
 def test_an_issue_that_does_not_exist_is_not_found(operator: Window) -> None:

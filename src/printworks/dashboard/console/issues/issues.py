@@ -1,8 +1,9 @@
 """The issues of all merchants: the queue, and one issue."""
 
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from sqlalchemy import Connection
 from starlette.responses import Response
 
 from printworks.actions.issues.issues import (
@@ -13,7 +14,7 @@ from printworks.actions.issues.issues import (
     take_issue,
 )
 from printworks.actions.issues.reprints import copy_proofs, delete_proofs, plan_reprint
-from printworks.dashboard.console.production.shipments import LabPrintView, view_print
+from printworks.dashboard.console.production.shipments import view_print
 from printworks.dashboard.shared.bulk import BulkReport, do_each, is_choosing, read_chosen
 from printworks.dashboard.shared.issue_photos import send_photo
 from printworks.dashboard.shared.money import read_money
@@ -32,7 +33,7 @@ from printworks.rules.issues import (
 )
 from printworks.rules.people import Duty
 from printworks.store.accounts.merchants import get_merchant
-from printworks.store.images.images import list_images
+from printworks.store.images.images import Image, list_images
 from printworks.store.issues.issues import Issue, get_any_issue, list_remarks, sum_refunds
 from printworks.store.issues.lists import list_issue_queue
 from printworks.store.issues.photos import list_photos
@@ -120,7 +121,7 @@ def show_issue(visit: ConsoleVisit) -> Response:
         merchant=merchant,
         described=issue.detail or DESCRIPTIONS[issue.kind],
         wanted_more=issue.action_detail or ACTION_DESCRIPTIONS[issue.action],
-        prints=_list_prints(visit, order, issue),
+        **_list_prints(visit, issue),
         photos=photos,
         remarks=list_remarks(visit.db, [issue])[issue.id],
         currency=order.currency or merchant.currency,
@@ -141,18 +142,39 @@ def _find_possible(visit: ConsoleVisit, order: Order, issue: Issue) -> dict[str,
     }
 
 
-def _list_prints(
-    visit: ConsoleVisit, order: Order, issue: Issue
-) -> list[tuple[LabPrintView, bool]]:
-    """Return images of the order, each with whether it is ticked; those of the issue first."""
-    images = list_images(visit.db, order.id)
+class _Choice(NamedTuple):
+    """The images of an order that can be chosen one by one, and those that only come together."""
+
+    shown: list[Image]
+    # Of those that the issue is about.
+    others: list[Image]
+
+
+def _choose_from(db: Connection, issue: Issue) -> _Choice:
+    images = list_images(db, issue.order_id)
     concerned = set(issue.image_ids) or {image.id for image in images}
-    ticked = concerned
-    if visit.sent.text("do") == "issue-reprint":
-        ticked = {image.id for image in images if str(image.id) in visit.sent.texts("image")}
     images.sort(key=lambda image: (image.id not in concerned, image.id))
+    others = [image for image in images[IMAGES:] if image.id in concerned]
+    return _Choice(images[:IMAGES], others)
+
+
+def _list_prints(visit: ConsoleVisit, issue: Issue) -> dict[str, Any]:
+    """Return what the form shows: images with whether each is ticked, and how many others."""
+    shown, others = _choose_from(visit.db, issue)
+    is_sent = visit.sent.text("do") == "issue-reprint"
+    chosen, concerned = visit.sent.texts("image"), issue.image_ids
     catalogue, links = visit.services.catalogue, visit.links
-    return [(view_print(image, catalogue, links), image.id in ticked) for image in images[:IMAGES]]
+    return {
+        "prints": [
+            (
+                view_print(image, catalogue, links),
+                str(image.id) in chosen if is_sent else not concerned or image.id in concerned,
+            )
+            for image in shown
+        ],
+        "other_prints": len(others),
+        "wants_others": bool(visit.sent.text("others")) or not is_sent,
+    }
 
 
 @page_at("/console/issues/{id}/photos/{photo}")
@@ -227,13 +249,16 @@ def _drop(visit: ConsoleVisit, copies: Copies) -> None:
 
 
 def _read_images(visit: ConsoleVisit) -> list[int]:
-    chosen = visit.sent.texts("image")
-    numbers = [number for text in chosen if (number := read_number(text)) is not None]
-    if not numbers:
-        raise BadInput("Choose at least one image to reprint.", field="image")
     with visit.services.database.reading() as db:
         issue = get_any_issue(db, visit.number("id"))
         theirs = {image.id for image in list_images(db, issue.order_id)}
+        _, others = _choose_from(db, issue)
+    chosen = visit.sent.texts("image")
+    numbers = [number for text in chosen if (number := read_number(text)) is not None]
+    if visit.sent.text("others"):
+        numbers += [image.id for image in others]
+    if not numbers:
+        raise BadInput("Choose at least one image to reprint.", field="image")
     if not theirs.issuperset(numbers):
         raise BadInput("Choose images of this order only.", field="image")
     return numbers
