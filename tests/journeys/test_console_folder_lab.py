@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from printworks.imaging.processor import ImageProcessor
 from printworks.rules.events import OrderMoved, ShipmentsChanged
 from printworks.rules.production import read_job_number
 from printworks.store.engine.database import Database
+from printworks.store.tables import orders, shipments
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, open_console
 from tests.journeys.test_folder_lab import Story, open_story, processor
@@ -141,7 +143,7 @@ def test_sheets_and_print_files_of_several_jobs_come_at_once(story: Story, conso
 
     said = words_of(sheets)
     assert "1 job sheets" in sheets.body.decode()
-    assert f"Not ready yet, and not printed here: lab jobs {chosen[1]}." in said
+    assert f"Not printed here: lab jobs {chosen[1]} (print files not ready yet)." in said
     assert "Dispatch by" in said
     style = sheets.body.decode().partition("<style>")[2].partition("</style>")[0]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -152,5 +154,32 @@ def test_sheets_and_print_files_of_several_jobs_come_at_once(story: Story, conso
         table = archive.read(listed).decode("utf-8-sig")
     assert file.startswith(f"job-{chosen[0]}/")
     assert file in table
-    assert f"{chosen[1]},,,,,not ready yet" in table
-    assert (nothing.status, "None of the chosen lab jobs" in words_of(nothing)) == (400, True)
+    assert f"{chosen[1]},,,,,print files not ready yet" in table
+    assert nothing.status == 400
+    assert (
+        f"None of the chosen lab jobs can be printed now: {chosen[1]} (print files not ready yet)."
+        in words_of(nothing)
+    )
+
+
+def test_what_is_on_hold_or_at_a_lab_that_has_left_is_not_printed_with_the_others(
+    story: Story, console: Window, database: Database
+) -> None:
+    ready, held, left = (story.submit() for _ in range(3))
+    story.shop.drain()
+    numbers = [int(page_of(story, order).rpartition("/")[2]) for order in (ready, held, left)]
+    with database.writing() as db:
+        db.execute(update(orders).where(orders.c.id == held).values(held_at=story.shop.clock()))
+        db.execute(update(shipments).where(shipments.c.id == numbers[2]).values(lab="gone"))
+    page = "/console/production?choose=none"
+
+    sheets = console.do(page, "report-many", bulk_action="sheets", chosen=list(map(str, numbers)))
+
+    assert sheets.status == 200
+    assert (
+        f"Not printed here: lab jobs {numbers[1]} (order on hold), "
+        f"{numbers[2]} (lab no longer in the catalogue)."
+    ) in words_of(sheets)
+    assert "Order on hold" in console.words("/console/production")
+    assert console.open(f"/console/shipments/{numbers[1]}/sheet").status == 200
+    assert console.open(f"/console/shipments/{numbers[2]}/sheet").status == 404

@@ -1,6 +1,7 @@
 """The job sheet and the print files of a lab job."""
 
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import Final
 
 from starlette.responses import Response, StreamingResponse
@@ -23,12 +24,21 @@ from printworks.store.accounts.merchants import get_merchant
 from printworks.store.images.images import list_images
 from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.images.pictures import print_key, proof_key
-from printworks.store.orders.shipments import get_shipment
+from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import Shipment, get_shipment
 from printworks.store.views.console.orders import get_any_order
 
 PRIVATE: Final = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 # Even a picture that is something else as well runs nothing and loads nothing.
 _PICTURE_POLICY: Final = "default-src 'none'; sandbox; frame-ancestors 'none'"
+
+
+class LeftOut(StrEnum):
+    """Why a lab job is not printed together with others."""
+
+    NOT_READY = "print files not ready yet"
+    ON_HOLD = "order on hold"
+    LAB_GONE = "lab no longer in the catalogue"
 
 
 @page_at("/console/shipments/{id}/sheet")
@@ -53,33 +63,40 @@ def show_slip(visit: ConsoleVisit) -> Response:
 
 
 def _require_document(visit: ConsoleVisit) -> tuple[JobDocument, SlipText | None]:
-    return _write_document(visit, visit.number("id")) or refuse_unknown()
+    shipment = get_shipment(visit.db, visit.number("id"))
+    order = get_any_order(visit.db, shipment.order_id)
+    return _write_document(visit, order, shipment) or refuse_unknown()
 
 
-def find_document(visit: ConsoleVisit, shipment_id: int) -> JobDocument | None:
-    """Return what a lab is told of a job; None before there is something to print."""
-    written = _write_document(visit, shipment_id)
+def find_document(visit: ConsoleVisit, shipment_id: int) -> JobDocument | LeftOut:
+    """Return what a lab is told of a job, or why it is not to be printed now."""
+    shipment = get_shipment(visit.db, shipment_id)
+    order = get_any_order(visit.db, shipment.order_id)
+    if order.held_at is not None:
+        return LeftOut.ON_HOLD
+    if visit.services.catalogue.find_lab(shipment.lab) is None:
+        return LeftOut.LAB_GONE
+    written = _write_document(visit, order, shipment)
     if written is None:
-        return None
+        return LeftOut.NOT_READY
     document, slip = written
     return document if slip is None else enclose_slip(document, b"")
 
 
 def _write_document(
-    visit: ConsoleVisit, shipment_id: int
+    visit: ConsoleVisit, order: Order, shipment: Shipment
 ) -> tuple[JobDocument, SlipText | None] | None:
-    shipment = get_shipment(visit.db, shipment_id)
-    order = get_any_order(visit.db, shipment.order_id)
+    """Return what a lab is told; None before there is something to print, or if the lab is gone."""
     images = list_images(visit.db, order.id)
     theirs = [image for image in images if image.id in shipment.image_ids]
     is_drawn = theirs and all(image.manifest is not None for image in theirs)
-    if shipment.state is None or not is_drawn:
+    lab = visit.services.catalogue.find_lab(shipment.lab)
+    if shipment.state is None or not is_drawn or lab is None:
         return None
     work = visit.services.work(visit.db, get_merchant(visit.db, order.merchant_id))
     own = find_packing_slip(visit.db, order.id)
     document = write_document(work, order, shipment, images, own)
-    can_pack = work.catalogue.get_lab(shipment.lab).packing_slips
-    return document, find_shop_slip(visit.db, order, document, can_pack=can_pack)
+    return document, find_shop_slip(visit.db, order, document, can_pack=lab.packing_slips)
 
 
 def _draw(document: JobDocument, files: Files, print_path: str) -> Iterator[bytes]:

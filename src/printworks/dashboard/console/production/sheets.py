@@ -13,6 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from printworks.actions.brand import read_paper_brand
 from printworks.dashboard.console.production.job_sheet import (
     PRIVATE,
+    LeftOut,
     find_document,
     read_thumbnails,
 )
@@ -29,7 +30,6 @@ from printworks.store.images.pictures import print_key
 
 # An archive that is larger is written by the labs' own folders.
 MOST_BYTES: Final = 8_000_000_000
-_NONE: Final = "None of the chosen lab jobs has all its print files yet. Try again in a minute."
 # The foot of a page names its job, and only one foot can be given for all pages.
 _FOOT: Final = re.compile(r"@bottom-left \{[^}]*\}")
 _APART: Final = ".sheet + .sheet { break-before: page; margin-top: 12mm; }\n"
@@ -37,20 +37,25 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 class FoundJobs(NamedTuple):
-    """The documents of lab jobs that can be printed, and the numbers of those that cannot."""
+    """The documents of lab jobs that can be printed, and why the others cannot, by number."""
 
     documents: Sequence[JobDocument]
-    unready: Sequence[int]
+    left_out: Mapping[int, LeftOut]
 
 
 def find_jobs(visit: ConsoleVisit, chosen: Sequence[int]) -> FoundJobs:
-    """Return the documents of the chosen lab jobs; refuse if none of them is ready."""
+    """Return the documents of the chosen lab jobs; refuse if none of them can be printed."""
     with visit.services.database.reading() as db:
         found = {number: find_document(visit.within(db), number) for number in chosen}
-    documents = [document for document in found.values() if document is not None]
+    documents = [one for one in found.values() if isinstance(one, JobDocument)]
+    left_out = {number: one for number, one in found.items() if isinstance(one, LeftOut)}
     if not documents:
-        raise BadInput(_NONE)
-    return FoundJobs(documents, [number for number, one in found.items() if one is None])
+        raise BadInput(f"None of the chosen lab jobs can be printed now: {_list(left_out)}.")
+    return FoundJobs(documents, left_out)
+
+
+def _list(left_out: Mapping[int, LeftOut]) -> str:
+    return ", ".join(f"{number} ({why})" for number, why in left_out.items())
 
 
 def print_sheets(visit: ConsoleVisit, jobs: FoundJobs) -> Response:
@@ -74,9 +79,8 @@ def _write_style(document: JobDocument) -> str:
 
 def _draw_all(jobs: FoundJobs, style: str, files: Files, path: str) -> Iterator[bytes]:
     yield f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{len(jobs.documents)} job sheets</title>\n<style>{style}</style>\n</head>\n<body>\n'.encode()
-    if jobs.unready:
-        numbers = ", ".join(map(str, jobs.unready))
-        yield f"<p>Not ready yet, and not printed here: lab jobs {numbers}.</p>\n".encode()
+    if jobs.left_out:
+        yield f"<p>Not printed here: lab jobs {_list(jobs.left_out)}.</p>\n".encode()
     logo = read_paper_brand(find_brand(), files).logo
     for document in jobs.documents:
         places = {name: str(place) for name, place in place_prints(document, path).items()}
@@ -117,5 +121,5 @@ def _write_list(jobs: FoundJobs) -> bytes:
         for place, item in enumerate(document.items):
             known = (document.job, document.order, item.image, item.sku, item.copies)
             table.writerow((*known, _name(document, place)))
-    table.writerows((number, "", "", "", "", "not ready yet") for number in jobs.unready)
+    table.writerows((number, "", "", "", "", why.value) for number, why in jobs.left_out.items())
     return written.getvalue().encode("utf-8-sig")

@@ -37,6 +37,8 @@ class QueuedShipment(msgspec.Struct, frozen=True):
     # Why the lab did not make it.
     reason: str | None
     created_at: datetime
+    # Since when its order is on hold, if it is.
+    order_held_at: datetime | None = None
 
 
 class QueuePage(msgspec.Struct, frozen=True):
@@ -55,7 +57,11 @@ class QueueCount(msgspec.Struct, frozen=True):
 
 
 _COLUMNS: Final = columns_of(
-    shipments, QueuedShipment, merchant_id=orders.c.merchant_id, merchant=merchants.c.name
+    shipments,
+    QueuedShipment,
+    merchant_id=orders.c.merchant_id,
+    merchant=merchants.c.name,
+    order_held_at=orders.c.held_at,
 )
 
 
