@@ -1,7 +1,8 @@
 """`printworks lab`: an operator does by hand what a lab does."""
 
+import msgspec
 import pytest
-from sqlalchemy import update
+from sqlalchemy import insert, update
 
 from printworks.actions.production.release import record_sent
 from printworks.catalogue.services import Carrier
@@ -9,7 +10,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.rules.reasons import write_reasons
 from printworks.store.orders.shipments import update_shipment
-from printworks.store.tables import lab_costs
+from printworks.store.tables import lab_costs, shipments
 from tests.cli.operators import NO_NUMBER, Operator
 from tests.cli.program import run
 from tests.factories import NOON, a_work_of
@@ -203,6 +204,27 @@ def test_only_what_failed_or_is_held_is_printed_again(keeper: Operator) -> None:
 
     assert ended.code == 1
     assert ended.complained == f"printworks: Shipment {shipment.id} is offered, and not held.\n"
+
+
+def test_what_nobody_can_make_is_given_up_beside_what_has_left(keeper: Operator) -> None:
+    order, shipment = keeper.submits_an_order()
+    number = str(shipment.id)
+    words = ("lab", "cancel", number, "--reason", "Nobody makes it.")
+    keeper.asks("lab", "fail", number, "--reason", "The press caught fire.")
+
+    refused = keeper.asks(*words)
+    with keeper.database.writing() as db:
+        sent = {**msgspec.structs.asdict(shipment), "id": 987_654, "state": LabState.DISPATCHED}
+        db.execute(insert(shipments).values(sent))
+    cancelled = keeper.asks(*words)
+
+    assert refused.complained == (
+        "printworks: No other shipment of this order has been dispatched: cancel the order.\n"
+    )
+    assert cancelled.said == (
+        f"Shipment {number} is cancelled. Nothing was refunded: open an issue for that.\n"
+    )
+    assert keeper.order(order).status is OrderStatus.COMPLETE
 
 
 @pytest.mark.parametrize("number", ["42", NO_NUMBER])

@@ -1,7 +1,8 @@
 """Lab jobs at the console: looked at, and spoken for in the lab's place."""
 
+import msgspec
 import pytest
-from sqlalchemy import select
+from sqlalchemy import insert, select
 
 from printworks.catalogue.opening import open_catalogue
 from printworks.dashboard.shared.dates import write_stored_day
@@ -14,7 +15,7 @@ from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
 from printworks.store.orders.events import list_events
 from printworks.store.orders.shipments import list_shipments, update_shipment
-from printworks.store.tables import jobs
+from printworks.store.tables import jobs, shipments
 from tests.api.client import Server
 from tests.api.images import add, create
 from tests.dashboard.scenes import (
@@ -196,6 +197,32 @@ def test_what_failed_is_offered_again(operator: Window, alice: Window, database:
     assert answer.headers["location"].startswith(f"/console/shipments/{other.id}?")
     assert see_order(database, order).reasons is None
     assert last_entry(database).action == "offer-again"
+
+
+def test_what_nobody_can_make_is_given_up_once_the_rest_has_left(
+    operator: Window, alice: Window, database: Database
+) -> None:
+    order, job = hand_in(database, alice)
+    page = f"/console/shipments/{job.id}"
+    operator.do(page, "lab-fail", reason="The roll is torn.")
+    assert "Cancel job" not in operator.words(page)
+    with database.writing() as db:
+        db.execute(
+            insert(shipments).values(
+                {**msgspec.structs.asdict(job), "id": 987_654, "state": LabState.DISPATCHED}
+            )
+        )
+
+    assert "Cancel job" in operator.words(page)
+    assert operator.do(page, "lab-cancel", reason=" ").status == 400
+    said = operator.follow(operator.do(page, "lab-cancel", reason="Nobody makes it."))
+
+    assert "The job was cancelled. Refund it in an issue." in said
+    assert "Cancelled by hand" in said
+    assert see_shipment(database, job).state is LabState.CANCELLED
+    assert see_order(database, order).status is OrderStatus.COMPLETE
+    assert last_entry(database).action == "cancel-shipment"
+    assert "Cancel job" not in operator.words(page)
 
 
 @pytest.mark.parametrize("settings", ['can_hold_until = "submitted"'], indirect=True)

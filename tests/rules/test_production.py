@@ -15,6 +15,7 @@ from printworks.rules.production import (
     LabState,
     find_permissions,
     is_news,
+    judge_report,
 )
 
 _S = LabState
@@ -61,6 +62,16 @@ class TestReports:
         may_reject = {state for state in LabState if _S.REJECTED in LAB_MOVES[state]}
 
         assert may_reject == {_S.OFFERED, _S.ACCEPTED}
+
+    @pytest.mark.parametrize("known", LabState)
+    def test_only_the_rejection_of_what_was_begun_means_something_else(
+        self, known: LabState
+    ) -> None:
+        meant = {reported: judge_report(known, reported) for reported in LabState}
+
+        others = {reported: reported for reported in LabState}
+        begun = {_S.REJECTED: _S.FAILED} if known is _S.IN_PRODUCTION else {}
+        assert meant == {**others, **begun}
 
     def test_what_is_open_can_still_be_dispatched(self) -> None:
         assert {state for state in LabState if _S.DISPATCHED in LAB_MOVES[state]} == OPEN

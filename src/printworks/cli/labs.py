@@ -6,7 +6,11 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from printworks.actions.production.lab_reports import reoffer_shipment, report_for_lab
+from printworks.actions.production.lab_reports import (
+    cancel_shipment,
+    reoffer_shipment,
+    report_for_lab,
+)
 from printworks.actions.production.strays import find_strays
 from printworks.catalogue.services import Carrier
 from printworks.cli import lab_costs
@@ -156,6 +160,15 @@ def print_again(session: CommandSession, shipment: ShipmentId) -> None:
     session.show(
         [_describe(one) for one in offered], f"Shipment {shipment} is replaced by {_name(offered)}."
     )
+
+
+@command(app, "cancel")
+def cancel(session: CommandSession, shipment: ShipmentId, *, reason: Reason) -> None:
+    """Give up a shipment that failed or is held, if others of its order were dispatched."""
+    with session.system_work() as system:
+        cancelled = cancel_shipment(system, shipment, reason)
+    said = f"Shipment {shipment} is cancelled. Nothing was refunded: open an issue for that."
+    session.show(_describe(cancelled), said)
 
 
 def _replaces(new: Shipment, old: Shipment) -> bool:

@@ -73,6 +73,21 @@ def is_news(known: LabState, reported: LabState) -> bool:
     return reported in LAB_MOVES[known]
 
 
+def is_stuck(state: LabState | None, held_because: str | None) -> bool:
+    """Whether a shipment waits for an operator, because it failed or is held."""
+    return state is LabState.FAILED or (state in OPEN and held_because is not None)
+
+
+def judge_report(known: LabState | None, reported: LabState) -> LabState:
+    """Return what a lab's report means: one that rejects what it has begun could not make it.
+
+    Its prints may exist by then, so that an operator decides what becomes of them.
+    """
+    if known is LabState.IN_PRODUCTION and reported is LabState.REJECTED:
+        return LabState.FAILED
+    return reported
+
+
 class LabRules(NamedTuple):
     """The last states at its lab in which something of a shipment may still be changed."""
 

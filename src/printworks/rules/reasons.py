@@ -35,6 +35,8 @@ class Reason(msgspec.Struct, frozen=True, omit_defaults=True):
 # As an order stores them: null if there are none, and no two of the same code and subject.
 StoredReasons: TypeAlias = Sequence[Mapping[str, Any]] | None
 
+# What holds until a shipment is dispatched, offered again or cancelled.
+AT_LABS: Final = frozenset({ReasonCode.SHIPMENT_FAILED, ReasonCode.SHIPMENT_HELD})
 # What payers can mend by paying.
 UNPAID: Final = frozenset(
     {ReasonCode.PAYMENT_REFUSED, ReasonCode.NOT_PAID_IN_TIME, ReasonCode.PAYMENT_UNANSWERED}

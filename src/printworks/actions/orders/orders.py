@@ -22,7 +22,7 @@ from printworks.rules.orders import (
     check_move,
     check_not_being_paid,
 )
-from printworks.rules.reasons import ReasonCode, drop_reasons
+from printworks.rules.reasons import AT_LABS, ReasonCode, drop_reasons
 from printworks.store.images.images import clear_prices_to_user
 from printworks.store.images.packing_slips import drop_packing_slip, set_packing_slip
 from printworks.store.issues.issues import is_compensated
@@ -124,7 +124,7 @@ def cancel_order(work: Work, order: Order) -> Order:
         pay_until=None,
         held_at=None,
         needs_plan=False,
-        reasons=drop_reasons(order.reasons, {ReasonCode.PAYMENT_UNANSWERED}),
+        reasons=drop_reasons(order.reasons, {ReasonCode.PAYMENT_UNANSWERED, *AT_LABS}),
     )
 
 

@@ -23,6 +23,7 @@ from printworks.rules.issues import check_not_compensated
 from printworks.rules.merchants import check_same_currency
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import is_on_account, may_owe
+from printworks.rules.reasons import AT_LABS, drop_reasons
 from printworks.store.images.images import list_images, sum_items
 from printworks.store.issues.issues import is_compensated
 from printworks.store.money.ledger import lock_books, read_credit_limit
@@ -60,7 +61,10 @@ def change_shipping(work: Work, order: Order, values: Mapping[str, object]) -> O
     changed = {name: value for name, value in values.items() if getattr(order, name) != value}
     if not changed:
         return order
-    updated = update_order(work.db, order, {**changed, "updated_at": work.now})
+    # What kept its jobs at their labs ends with them.
+    reasons = drop_reasons(order.reasons, AT_LABS)
+    values = {**changed, "reasons": reasons, "updated_at": work.now}
+    updated = update_order(work.db, order, values)
     work.record(order.id, OrderChanged(sorted(changed)))
     work.audit("change-shipping", f"order {order.id}", fields=sorted(changed))
     if "shipping_method" in changed:

@@ -44,7 +44,8 @@ def write_document(
     items = [_write_item(work, image) for image in theirs]
     if crosses_customs(lab.country, order.destination_country or lab.country):
         items = [_declare(work, order, *pair) for pair in zip(items, theirs, strict=True)]
-    rejected = [len(decision.without) for decision in list_decisions(work.db, order.id)]
+    decisions = list_decisions(work.db, order.id)
+    rejected = [len(decision.without) for decision in decisions]
     return JobDocument(
         job=shipment.id,
         name=shipment.job_name,
@@ -56,7 +57,10 @@ def write_document(
         merchant_order_id=order.merchant_order_id,
         reprint_of=order.reprint_of,
         rejections=max(rejected, default=0),
-        ordered_at=shipment.created_at,
+        # A job that replaces another is younger than its order.
+        ordered_at=min(
+            [decision.created_at for decision in decisions], default=shipment.created_at
+        ),
         dispatch_by=_find_dispatch_day(lab, theirs, shipment),
         address=_write_address(order),
         service=_write_service(order, shipment, work.catalogue),

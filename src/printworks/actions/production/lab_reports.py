@@ -18,6 +18,7 @@ from printworks.actions.production.release import (
 from printworks.actions.production.routing import (
     ReadyRouting,
     RoutingTerms,
+    is_routed_whole,
     route_order,
     use_ready,
 )
@@ -28,8 +29,8 @@ from printworks.labs.documents import LabReport
 from printworks.rules.events import OrderHeld, ShipmentsDelivered
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
-from printworks.rules.production import OPEN, SENT, LabState, is_news
-from printworks.rules.reasons import Reason, ReasonCode, add_reason, drop_reasons
+from printworks.rules.production import OPEN, SENT, LabState, is_news, is_stuck, judge_report
+from printworks.rules.reasons import AT_LABS, Reason, ReasonCode, add_reason, drop_reasons
 from printworks.rules.routing.model import Routed, Routing
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.images.images import list_images
@@ -45,10 +46,16 @@ from printworks.store.orders.shipments import (
 )
 from printworks.store.views.console.orders import get_any_order
 
-# No longer true of a shipment that is dispatched or offered again.
-_AT_LABS: Final = frozenset({ReasonCode.SHIPMENT_FAILED, ReasonCode.SHIPMENT_HELD})
 # After these the job must not stay in the lab's inbox: it would be made twice.
 _ENDS_AT_LAB: Final = frozenset({*SENT, LabState.REJECTED, LabState.FAILED})
+
+
+class _LockedShipment(NamedTuple):
+    """A shipment whose order is locked: a worker may be sending it to its lab."""
+
+    work: Work
+    order: Order
+    shipment: Shipment
 
 
 class _Chosen(NamedTuple):
@@ -80,11 +87,20 @@ def apply_lab_report(
 
     Nor is one that repeats the name of another job: that job had the same number before a restore.
     """
-    work, order, shipment = _lock_shipment(system, report.job)
-    if report.name and report.name != shipment.job_name:
+    known = _lock_shipment(system, report.job)
+    if report.name and report.name != known.shipment.job_name:
         return False
+    meant = judge_report(known.shipment.state, report.state)
+    return _apply(system, known, msgspec.structs.replace(report, state=meant), ready)
+
+
+def _apply(
+    system: SystemWork, known: _LockedShipment, report: LabReport, ready: ReadyRouting | None = None
+) -> bool:
+    """Apply a report about a shipment; return False, and change nothing, if it is not news."""
+    work, order, shipment = known
     if report.state is LabState.DELIVERED:
-        return _deliver(system, report, shipment)
+        return _deliver(system, report, known)
     if shipment.state is None or not is_news(shipment.state, report.state):
         return False
     if report.state is LabState.DISPATCHED and _is_misprint(work.db, order, shipment, report):
@@ -105,16 +121,15 @@ def apply_lab_report(
     return True
 
 
-def _deliver(system: SystemWork, report: LabReport, known: Shipment) -> bool:
+def _deliver(system: SystemWork, report: LabReport, known: _LockedShipment) -> bool:
     """Note that a shipment was delivered; one that nobody saw leave its lab has left it, too.
 
     One that is held stays so: an operator decides what becomes of it.
     """
     has_left = False
-    if known.state in OPEN and known.held_because is None:
-        has_left = apply_lab_report(
-            system, msgspec.structs.replace(report, state=LabState.DISPATCHED)
-        )
+    if known.shipment.state in OPEN and known.shipment.held_because is None:
+        left = msgspec.structs.replace(report, state=LabState.DISPATCHED)
+        has_left = _apply(system, known, left)
     work, order, shipment = _lock_shipment(system, report.job)
     if shipment.state is None or not is_news(shipment.state, LabState.DELIVERED):
         # It may be held by now, for a misprint.
@@ -134,7 +149,7 @@ def _change_reasons(order: Order, shipment: Shipment, state: LabState) -> dict[s
         failed = Reason(ReasonCode.SHIPMENT_FAILED, shipment.id)
         return {"reasons": add_reason(order.reasons, failed)}
     if state is LabState.DISPATCHED:
-        return {"reasons": drop_reasons(order.reasons, _AT_LABS, subject=shipment.id)}
+        return {"reasons": drop_reasons(order.reasons, AT_LABS, subject=shipment.id)}
     return {}
 
 
@@ -212,11 +227,13 @@ def _list_refusing(db: Connection, order: Order, shipment: Shipment) -> set[str]
 
 
 def _choose_labs(work: Work, order: Order, shipment: Shipment, without: Set[str]) -> Routing | None:
-    """Choose labs for the images of a shipment."""
+    """Choose labs for all images of a shipment; None if there are none."""
     images = list_images(work.db, order.id)
     theirs = [image for image in images if image.id in shipment.image_ids]
     terms = RoutingTerms.of(work, backlog=count_backlog(work.db), without=without)
-    return route_order(order, theirs, terms)
+    routing = route_order(order, theirs, terms)
+    # All of them, or none: what is left out would never be printed.
+    return routing if isinstance(routing, Routed) and is_routed_whole(routing, theirs) else None
 
 
 def _reroute(
@@ -237,18 +254,43 @@ def _reroute(
 def reoffer_shipment(system: SystemWork, shipment_id: int) -> list[Shipment]:
     """Offer what failed or is held to labs again, and withdraw the old job from its lab."""
     work, order, shipment = _lock_shipment(system, shipment_id)
-    if order.status is not OrderStatus.SUBMITTED:
-        raise WrongState(f"The order of shipment {shipment_id} is {order.status}.")
-    if shipment.state is not LabState.FAILED and shipment.held_because is None:
-        raise WrongState(f"Shipment {shipment_id} is {shipment.state}, and not held.")
-    left = drop_reasons(order.reasons, _AT_LABS, subject=shipment_id)
-    order = update_order(work.db, order, {"reasons": left, "updated_at": work.now})
+    order = _drop_stuck(work, order, shipment)
     report = LabReport(job=shipment_id, state=LabState.CANCELLED, reason="Offered again.")
     routing = _choose_labs(work, order, shipment, frozenset())
     offered = _reroute(work, order, shipment, report, _Chosen(routing, frozenset()))
     _withdraw_from_lab(work, shipment)
     work.audit("offer-again", f"shipment {shipment_id}")
     return offered
+
+
+def cancel_shipment(system: SystemWork, shipment_id: int, reason: str) -> Shipment:
+    """Give up a shipment that failed or is held; the order goes on with those that have left.
+
+    Nothing is refunded: what the merchant gets for it is agreed in an issue.
+    """
+    work, order, shipment = _lock_shipment(system, shipment_id)
+    order = _drop_stuck(work, order, shipment)
+    if not any(one.state in SENT for one in list_shipments(work.db, order.id)):
+        raise WrongState("No other shipment of this order has been dispatched: cancel the order.")
+    report = LabReport(job=shipment_id, state=LabState.CANCELLED, reason=reason)
+    values = {**_reported_values(work, report), "held_because": None}
+    cancelled = update_shipment(work.db, shipment, values)
+    left = list_shipments(work.db, order.id)
+    record_shipments(work, order, left, [shipment_id], LabState.CANCELLED)
+    _withdraw_from_lab(work, shipment)
+    work.audit("cancel-shipment", f"shipment {shipment_id}")
+    _complete_if_all_sent(work, order, left)
+    return cancelled
+
+
+def _drop_stuck(work: Work, order: Order, shipment: Shipment) -> Order:
+    """Take what a stuck shipment stands in the way for off its order; refuse any other."""
+    if order.status is not OrderStatus.SUBMITTED:
+        raise WrongState(f"The order of shipment {shipment.id} is {order.status}.")
+    if not is_stuck(shipment.state, shipment.held_because):
+        raise WrongState(f"Shipment {shipment.id} is {shipment.state}, and not held.")
+    left = drop_reasons(order.reasons, AT_LABS, subject=shipment.id)
+    return update_order(work.db, order, {"reasons": left, "updated_at": work.now})
 
 
 def _complete_if_all_sent(work: Work, order: Order, shipments: Shipments) -> None:
@@ -266,8 +308,9 @@ def report_for_lab(system: SystemWork, report: LabReport) -> Shipment:
     """
     if report.tracking_url is not None:
         system.check_address(report.tracking_url, "tracking address")
-    work, _, before = _lock_shipment(system, report.job)
-    if not apply_lab_report(system, report):
+    known = _lock_shipment(system, report.job)
+    work, _, before = known
+    if not _apply(system, known, report):
         state = get_shipment(work.db, report.job).state
         message = f"Shipment {report.job} is {state}, so it cannot become {report.state}."
         raise WrongState(message)
@@ -280,10 +323,9 @@ def report_for_lab(system: SystemWork, report: LabReport) -> Shipment:
     return get_shipment(work.db, report.job)
 
 
-def _lock_shipment(system: SystemWork, shipment_id: int) -> tuple[Work, Order, Shipment]:
-    """Lock a shipment's order: a worker may be sending the shipment to its lab."""
+def _lock_shipment(system: SystemWork, shipment_id: int) -> _LockedShipment:
     work, order = system.lock_order(get_shipment(system.db, shipment_id).order_id)
-    return work, order, get_shipment(work.db, shipment_id)
+    return _LockedShipment(work, order, get_shipment(work.db, shipment_id))
 
 
 def _withdraw_from_lab(work: Work, shipment: Shipment) -> None:

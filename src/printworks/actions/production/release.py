@@ -9,6 +9,7 @@ from printworks.actions.payments.charges import charge_order
 from printworks.actions.production.routing import (
     ReadyRouting,
     RoutingTerms,
+    is_routed_whole,
     lab_rules_of,
     make_shipments,
     route_order,
@@ -95,7 +96,7 @@ def offer_to_labs(
 ) -> list[Shipment]:
     """Choose the labs of an order and offer it to them."""
     routing = use_ready(ready, work, order, lambda: find_routing(work, order, images))
-    if not isinstance(routing, Routed):
+    if not isinstance(routing, Routed) or not is_routed_whole(routing, images):
         raise WrongState("No lab can make and send this order now; try again later.")
     drop_planned(work.db, order.id)
     return offer_plan(work, order, routing, without=())
@@ -190,13 +191,17 @@ def record_shipments(
 
 
 def stop_labs(work: Work, order: Order) -> None:
-    """Cancel what labs have not begun, and enqueue the cancellation of jobs that were sent."""
+    """Cancel what labs have not begun, and enqueue the cancellation of jobs that they may have."""
     sent = []
     for shipment in list_shipments(work.db, order.id):
         if not is_news(shipment.state or LabState.CANCELLED, LabState.CANCELLED):
             continue
         # Failed ones too: no operator has to check them any more.
-        update_shipment(work.db, shipment, {"state": LabState.CANCELLED, "updated_at": work.now})
-        if shipment.state in OPEN and shipment.sent_at is not None:
+        ended = {"state": LabState.CANCELLED, "held_because": None, "updated_at": work.now}
+        update_shipment(work.db, shipment, ended)
+        # Before it was held, a worker may have sent it and died before recording that. If it was
+        # not held, the job that sends it is tried again and notices.
+        may_be_sent = shipment.sent_at is not None or order.held_at is not None
+        if shipment.state in OPEN and may_be_sent:
             sent.append({"shipment": shipment.id})
     work.enqueue_each(JobKind.CANCEL_AT_LAB, sent)

@@ -30,6 +30,7 @@ from printworks.rules.routing.model import (
     Offer,
     PlannedShipment,
     PrintItem,
+    Routed,
     Routing,
     RoutingRequest,
     ServiceOffer,
@@ -156,6 +157,11 @@ def route_order(order: Order, images: Images, terms: RoutingTerms) -> Routing | 
         return None
     wanted = list_wanted(images, delivery.country, terms.catalogue)
     return route_products(wanted, terms, delivery) if wanted else None
+
+
+def is_routed_whole(routing: Routed, images: Images) -> bool:
+    """Whether a plan prints all of these images: what is no longer sold is in none."""
+    return routing.plan.labs.keys() >= {image.id for image in images if image.copies}
 
 
 def price_shipping(

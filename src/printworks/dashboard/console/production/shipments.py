@@ -10,7 +10,11 @@ from starlette.responses import Response
 
 from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.lab_documents import read_manifest
-from printworks.actions.production.lab_reports import reoffer_shipment, report_for_lab
+from printworks.actions.production.lab_reports import (
+    cancel_shipment,
+    reoffer_shipment,
+    report_for_lab,
+)
 from printworks.actions.production.release import permissions_of
 from printworks.actions.work import Work
 from printworks.catalogue.labs import Lab
@@ -39,7 +43,7 @@ from printworks.rules.events import (
 )
 from printworks.rules.orders import OrderStatus
 from printworks.rules.people import Duty, Realm
-from printworks.rules.production import LabState, is_news
+from printworks.rules.production import SENT, LabState, is_news, is_stuck
 from printworks.store.accounts.audit import AuditEntry, list_audit
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.accounts.shops import get_shop
@@ -59,6 +63,7 @@ _HASH_SHOWN: Final = 12
 # What an operator did to a job or its order, by the name of the action.
 _BY_HAND: Final[Mapping[str, Label]] = {
     "offer-again": Label("Offered again"),
+    "cancel-shipment": Label("Cancelled"),
     "hold-order": Label("Order held", "warn"),
     "release-order": Label("Order released"),
 }
@@ -148,11 +153,9 @@ def _find_possible(
     visit: ConsoleVisit, order: Order, shipment: Shipment, state: LabState
 ) -> dict[str, Any]:
     """Return which form actions are possible now."""
-    is_failed = state is LabState.FAILED or shipment.held_because is not None
-    is_submitted = order.status is OrderStatus.SUBMITTED
-    permissions = permissions_of(
-        order, list_shipments(visit.db, order.id), visit.services.catalogue
-    )
+    waits = order.status is OrderStatus.SUBMITTED and is_stuck(state, shipment.held_because)
+    shipments = list_shipments(visit.db, order.id)
+    permissions = permissions_of(order, shipments, visit.services.catalogue)
     return {
         "can_accept": is_news(state, LabState.ACCEPTED),
         "can_begin": is_news(state, LabState.IN_PRODUCTION),
@@ -160,7 +163,8 @@ def _find_possible(
         "can_deliver": is_news(state, LabState.DELIVERED),
         "can_reject": is_news(state, LabState.REJECTED) and shipment.held_because is None,
         "can_fail": is_news(state, LabState.FAILED),
-        "can_offer_again": is_failed and is_submitted,
+        "can_offer_again": waits,
+        "can_cancel": waits and any(one.state in SENT for one in shipments),
         "can_hold": permissions.hold,
         "can_release": order.held_at is not None,
     }
@@ -313,6 +317,15 @@ def offer_again(visit: ConsoleVisit) -> str | None:
     """Offer a failed or held job to labs again, and open the one that replaces it."""
     offered = reoffer_shipment(visit.system_work, visit.number("id"))
     return f"/console/shipments/{offered[0].id}" if offered else None
+
+
+@show_shipment.action(
+    "lab-cancel", "The job was cancelled. Refund it in an issue.", duty=Duty.PRODUCE
+)
+def cancel(visit: ConsoleVisit) -> None:
+    """Give up a failed or held job of an order of which others were dispatched."""
+    reason = read_reason(visit.sent.text("reason"))
+    cancel_shipment(visit.system_work, visit.number("id"), reason)
 
 
 @show_shipment.action("lab-hold", "The order is on hold.", duty=Duty.PRODUCE)
