@@ -1,6 +1,7 @@
 """Packing slips are fetched with the order, and the order says when one cannot be used."""
 
 import hashlib
+from datetime import timedelta
 from typing import Any
 
 from printworks.actions.orders.orders import change_order
@@ -10,6 +11,7 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.reasons import write_reasons
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.orders.orders import Order, get_order
+from printworks.store.tables.transfer.holds import hold_files
 from tests.factories import a_work
 from tests.imaging.pictures import a_picture
 from tests.worker.hosts import answers, holds
@@ -108,6 +110,22 @@ def test_the_answer_of_an_address_that_is_no_longer_wanted_is_ignored(shop: Shop
     assert (slip.status, slip.sha256) == (_S.OK, hashlib.sha256(ANOTHER_SLIP).hexdigest())
     assert judged(shop, order) == [PackingSlipJudged(_S.OK)]
     assert write_reasons(shop.order(order).reasons) is None
+
+
+def test_the_same_slip_at_another_address_outlives_the_removal_of_the_first(shop: Shop) -> None:
+    order = shop.add_order(packing_slip_url=shop.host.at("/old.png", holds(A_SLIP)))
+    shop.drain()
+    with shop.database.writing() as db:
+        hold_files(db, "slow", until=shop.clock() + timedelta(minutes=1))
+
+    change_slip(shop, order, shop.host.at("/new.png", holds(A_SLIP)))
+    shop.drain()
+    shop.pass_time(minutes=2)
+
+    slip = shop.slip(order)
+    assert slip is not None
+    assert shop.resources.files.read(slip.file or "") == A_SLIP
+    assert shop.list_files("slips") == [slip.file]
 
 
 def test_an_order_that_wants_none_any_more_gets_none(shop: Shop) -> None:

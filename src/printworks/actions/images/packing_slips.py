@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from printworks.actions.images.pictures import remove_files
+from printworks.actions.images.redrawing import PendingFile, keep_file
 from printworks.actions.production.release import enqueue_sending
 from printworks.actions.work import Work
 from printworks.rules.events import PackingSlipJudged
 from printworks.rules.images import ImageStatus
-from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.reasons import Reason, ReasonCode, add_reason
 from printworks.store.images.images import list_images
@@ -16,7 +17,9 @@ from printworks.store.orders.orders import get_order_to_change, update_order
 from printworks.store.orders.shipments import list_shipments
 
 
-def record_packing_slip_status(work: Work, slip: PackingSlip, facts: Mapping[str, Any]) -> bool:
+def record_packing_slip_status(
+    work: Work, slip: PackingSlip, facts: Mapping[str, Any], pending: PendingFile | None = None
+) -> bool:
     """Record the result of validating a packing slip; the order says if it cannot be used.
 
     Return False, and change nothing, if it was recorded before, or the slip has been replaced, or
@@ -24,11 +27,13 @@ def record_packing_slip_status(work: Work, slip: PackingSlip, facts: Mapping[str
     """
     order = get_order_to_change(work.db, work.merchant.id, slip.order_id)
     if order.status is OrderStatus.CANCELLED:
-        if "file" in facts:
-            work.enqueue(JobKind.REMOVE_FILES, {"files": [facts["file"]]})
+        if pending is not None:
+            remove_files(work, [pending.file])
         return False
     if not update_packing_slip(work.db, slip, **facts, updated_at=work.now):
         return False
+    if pending is not None:
+        keep_file(work, pending, noun="packing slip")
     status: ImageStatus = facts["status"]
     work.record(order.id, PackingSlipJudged(status))
     if status is not ImageStatus.OK:

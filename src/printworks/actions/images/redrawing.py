@@ -47,10 +47,10 @@ class PendingFile(NamedTuple):
     removal: int
 
 
-def begin_file(work: SystemWork, folder: str) -> PendingFile:
+def begin_file(work: SystemWork, folder: str, *, suffix: str = "jpg") -> PendingFile:
     """Name a file in a folder of the file store."""
     # Random, because the name may be part of an address, and is never used again.
-    file = f"{folder}/{secrets.token_hex(16)}.jpg"
+    file = f"{folder}/{secrets.token_hex(16)}.{suffix}"
     removal = work.enqueue_unowned(JobKind.REMOVE_FILES, {"files": [file]}, wait=REMOVED_AFTER)
     # Only a job with a dedupe key may exist already.
     assert removal is not None  # noqa: S101
