@@ -112,6 +112,20 @@ def test_the_answer_of_an_address_that_is_no_longer_wanted_is_ignored(shop: Shop
     assert write_reasons(shop.order(order).reasons) is None
 
 
+def test_the_file_of_an_address_that_is_no_longer_wanted_is_removed(shop: Shop) -> None:
+    gate = shop.host.gate()
+    order = shop.add_order(packing_slip_url=shop.host.at("/old.png", gate.before(holds(A_SLIP))))
+
+    with shop.draining():
+        gate.wait()
+        change_slip(shop, order, None)
+        gate.open()
+    shop.drain()
+
+    assert shop.slip(order) is None
+    assert shop.list_files("slips") == []
+
+
 def test_the_same_slip_at_another_address_outlives_the_removal_of_the_first(shop: Shop) -> None:
     order = shop.add_order(packing_slip_url=shop.host.at("/old.png", holds(A_SLIP)))
     shop.drain()

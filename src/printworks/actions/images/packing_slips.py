@@ -22,18 +22,20 @@ def record_packing_slip_status(
 ) -> bool:
     """Record the result of validating a packing slip; the order says if it cannot be used.
 
-    Return False, and change nothing, if it was recorded before, or the slip has been replaced, or
-    the order cancelled.
+    Return False, and only remove the file, if it was recorded before, or the slip has been
+    replaced or erased, or the order cancelled.
     """
     order = get_order_to_change(work.db, work.merchant.id, slip.order_id)
-    if order.status is OrderStatus.CANCELLED:
-        if pending is not None:
-            remove_files(work, [pending.file])
-        return False
-    if not update_packing_slip(work.db, slip, **facts, updated_at=work.now):
-        return False
-    if pending is not None:
+    is_wanted = order.status is not OrderStatus.CANCELLED and update_packing_slip(
+        work.db, slip, **facts, updated_at=work.now
+    )
+    if pending is not None and is_wanted:
         keep_file(work, pending, noun="packing slip")
+    elif pending is not None:
+        # At once: it has a name and an address, and nobody would find it to erase it.
+        remove_files(work, [pending.file])
+    if not is_wanted:
+        return False
     status: ImageStatus = facts["status"]
     work.record(order.id, PackingSlipJudged(status))
     if status is not ImageStatus.OK:
