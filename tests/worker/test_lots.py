@@ -372,6 +372,7 @@ def test_the_erasure_of_an_order_leaves_rows_of_others_and_those_that_wait(
         a_file({"reference": "A-1", "sku": "?"}),
         a_file({"reference": "A-2", "sku": "?"}),
         a_file({"reference": "A-1"}),
+        a_file({"reference": "", "sku": "?"}),
     ]
     with database.writing() as db:
         other = a_merchant(db, "Bob")
@@ -383,7 +384,7 @@ def test_the_erasure_of_an_order_leaves_rows_of_others_and_those_that_wait(
         assert erase_lot_lines(db, shop.merchant.id, None) == 0
 
     left = [lines_of(database, lot_id)[0].cells is not None for lot_id in (*mine, theirs)]
-    assert left == [False, True, True, True]
+    assert left == [False, True, True, True, True]
 
 
 def test_whoever_only_checks_files_keeps_the_latest_few(shop: Shop) -> None:

@@ -284,6 +284,9 @@ def erase_told(db: Connection, merchant_id: int, order_id: int) -> int:
 
 def erase_lot_lines(db: Connection, merchant_id: int, reference: str | None) -> int:
     """Remove the rows of files with this reference from which nothing was made."""
+    if not reference:
+        # Rows without one are of anybody.
+        return 0
     theirs = select(lots.c.id).where(lots.c.merchant_id == merchant_id)
     changed = db.execute(
         update(lot_lines)
