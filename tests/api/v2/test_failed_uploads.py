@@ -101,6 +101,25 @@ def test_once_files_can_be_stored_again_the_next_one_is_taken_through_3_0(
     assert (answer.status, answer.json()["data"]["status"]) == (200, "Ok")
 
 
+@pytest.mark.both_databases
+def test_while_one_file_is_sent_others_go_to_the_other_photos_that_wait(
+    v2: Client, database: Database
+) -> None:
+    order_id = create(v2, payment="InvoiceRecipient")
+    for _ in range(3):
+        add(v2, order_id, url="")
+    assert set_status(v2, order_id, "AwaitingPayment").status == 200
+    first, second, third = (photo["id"] for photo in see(v2, order_id)["photos"])
+    die_while_sending(database, first)
+
+    by_file = seen(upload(v2, order_id, A_PICTURE))
+    by_address = seen(v2.post(f"/Orders/{order_id}/Photos", a_photo()))
+    refused = upload(v2, order_id, A_PICTURE)
+
+    assert (by_file["id"], by_address["id"]) == (second, third)
+    assert (refused.status, refused.error) == (403, SENT)
+
+
 class TestAProcessThatDied:
     def test_has_the_photo_for_itself_for_an_hour(
         self, v2: Client, order_id: int, photo_id: int, database: Database

@@ -179,6 +179,14 @@ def list_waiting_images(db: Connection, order: Order) -> list[Image]:
     ]
 
 
+def choose_waiting_image(db: Connection, waiting: Sequence[Image]) -> Image:
+    """Return the first of these images whose file nobody is sending."""
+    for image in waiting:
+        if not is_enqueued(db, awaited_upload_key(image.id)):
+            return image
+    raise WrongState(FILE_ALREADY_SENT)
+
+
 def get_waiting_image(db: Connection, order: Order, image_id: int) -> Image:
     """Return the image that a file is for, if it awaits one."""
     image = store.get_image_of_order(db, order.id, image_id)

@@ -76,12 +76,13 @@ def _complete_photo(call: Call, order: Order, waiting: Sequence[Image]) -> Any:
     if not left:
         return None
     new, file = wanted.to_new_image(product, order), find_upload(call.body)
-    if file is not None:
-        upload = begin_awaited_upload(call.work, left[0], new)
-        return add_upload(call, upload, file, partial(_show, call))
-    if new.url is None:
+    if file is None and new.url is None:
         raise BadInput("Send the `file` of the photo, or the `url` at which it is.")
-    return _show(call, actions.set_image_url(call.work, left[0], new))
+    image = actions.choose_waiting_image(call.db, left)
+    if file is not None:
+        upload = begin_awaited_upload(call.work, image, new)
+        return add_upload(call, upload, file, partial(_show, call))
+    return _show(call, actions.set_image_url(call.work, image, new))
 
 
 def fill_photo(call: Call) -> Any:
