@@ -14,13 +14,14 @@ from printworks.rules.events import ImageRemoved
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
+from printworks.rules.reasons import read_reasons
 from printworks.store.images.images import find_image
 from printworks.store.orders.orders import Order, get_order_to_change
 from printworks.store.orders.shipments import Shipment
 from printworks.store.tables import orders
 from tests.factories import a_merchant, a_work
 from tests.worker.hosts import answers, holds
-from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, Shop
+from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, NOT_A_PICTURE, Shop
 
 NOT_FOUND = answers("404 Not Found")
 
@@ -82,6 +83,20 @@ class TestTheOrder:
         assert added != removed
         after = shop.order(order)
         assert msgspec.structs.replace(after, version=before.version) == before
+
+    def test_what_was_said_about_the_image_goes_with_it(self, shop: Shop) -> None:
+        order = shop.add_order()
+        url = shop.host.at("/text.jpg", holds(NOT_A_PICTURE))
+        kept, removed = shop.add_images(order, url, url)
+        shop.move(order, OrderStatus.AWAITING_PAYMENT)
+        shop.drain()
+        shop.move(order, OrderStatus.NOT_YET_SUBMITTED)
+
+        after = remove(shop, order, removed)
+
+        assert after == shop.order(order)
+        assert [reason.subject for reason in read_reasons(after.reasons)] == [kept]
+        assert remove(shop, order, kept).reasons is None
 
     def test_it_is_recorded_and_not_told(self, shop: Shop) -> None:
         order = shop.add_order()

@@ -29,7 +29,7 @@ from printworks.rules.mail import MailKind
 from printworks.rules.merchants import explain_currency
 from printworks.rules.orders import OrderStatus, Payment, check_not_being_paid
 from printworks.rules.quotas import check_files
-from printworks.rules.reasons import Reason, ReasonCode, add_reason
+from printworks.rules.reasons import Reason, ReasonCode, add_reason, drop_reasons
 from printworks.rules.sizing import check_position
 from printworks.store.images import images as store
 from printworks.store.images.images import Image, NewImage
@@ -155,7 +155,13 @@ def remove_image(work: Work, order: Order, image_id: int) -> Order:
     check_removing(order.status)
     check_not_being_paid(order.payment_request_id)
     store.delete_image(work.db, image)
-    values = {"image_count": order.image_count - 1, "updated_at": work.now}
+    # It may have failed while the order awaited its payment.
+    reasons = drop_reasons(order.reasons, {ReasonCode.IMAGE_FAILED}, subject=image.id)
+    values = {
+        "image_count": order.image_count - 1,
+        "reasons": reasons,
+        "updated_at": work.now,
+    }
     priced = price_order(work, order, values)
     work.record(order.id, ImageRemoved(image.id))
     work.audit_routine("remove-image", f"order {order.id}", image=image.id)
