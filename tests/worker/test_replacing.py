@@ -13,6 +13,7 @@ from printworks.actions.images.uploads import Upload, drop_upload, validate_uplo
 from printworks.errors import NotFound, WrongState
 from printworks.rules.events import ImageRemoved, ImagesAdded
 from printworks.rules.images import ImageStatus
+from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.store.images.images import list_images
 from printworks.store.orders.orders import Order
@@ -93,6 +94,23 @@ def test_an_order_that_was_stuck_is_printed(shop: Shop, tmp_path: Path, way: str
     assert shop.image(image).manifest is not None
     shop.pass_time(hours=2)
     assert shop.order(order).status is OrderStatus.COMPLETE
+
+
+@pytest.mark.parametrize("way", ["url", "file"])
+def test_the_proofs_of_the_other_picture_have_another_address(
+    shop: Shop, tmp_path: Path, way: str
+) -> None:
+    order, image = order_with(shop, NOT_A_PICTURE, is_submitted=True)
+
+    if way == "url":
+        replace(shop, order, image, shop.host.at("/new.jpg", holds(ANOTHER_PICTURE)))
+    else:
+        upload_another(shop, order, image, tmp_path)
+    shop.drain()
+
+    replaced = shop.image(image)
+    assert (replaced.edition, replaced.has_proofs) == (1, True)
+    assert shop.jobs(JobKind.RENDER_PROOFS) == []
 
 
 def test_what_is_printed_or_ended_stays_as_it_is(shop: Shop) -> None:

@@ -4,6 +4,8 @@ In an open order the image is removed and another one added, as a merchant's pro
 submitted order the image stays, and awaits its file again.
 """
 
+import msgspec
+
 from printworks.actions.images.images import add_images, remove_image, set_image_url
 from printworks.actions.images.uploads import (
     Upload,
@@ -48,11 +50,14 @@ def replace_by_upload(
     """Give an image the file that was validated, if that is still allowed; return its id."""
     order = get_order_to_change(work.db, work.merchant.id, order_id)
     image = _find(work, order, image_id)
+    upload, result = done
     if order.status is OrderStatus.NOT_YET_SUBMITTED:
         remove_image(work.unaudited, order, image.id)
     else:
         _reopen(work, order, image)
-    added = add_uploaded_image(work.unaudited, *done)
+        # Its proofs were rendered for the next edition.
+        upload = msgspec.structs.replace(upload, edition=upload.edition + 1)
+    added = add_uploaded_image(work.unaudited, upload, result)
     _audit(work, order, image)
     return added.id
 
@@ -70,7 +75,10 @@ def _describe(image: Image, url: str | None) -> NewImage:
 
 
 def _reopen(work: Work, order: Order, image: Image) -> Image:
-    """Let an image await its file again; nothing stands in the way of its order meanwhile."""
+    """Let an image await its file again; nothing stands in the way of its order meanwhile.
+
+    It is another edition: browsers may have stored the proofs of the picture before.
+    """
     forgotten = (
         "url",
         "name",
@@ -85,6 +93,7 @@ def _reopen(work: Work, order: Order, image: Image) -> Image:
     values = {
         **dict.fromkeys((*forgotten, "error_message")),
         "status": ImageStatus.AWAITING_URL_OR_DATA,
+        "edition": image.edition + 1,
         "updated_at": work.now,
     }
     reopened = update_image(work.db, image, values)

@@ -65,8 +65,9 @@ def describe_cropper(image: Image, product: Product | None) -> Cropper | None:
     def draw(length: int) -> float:
         return round(float(length * scale), 1)
 
+    which = f"?v={image.edition}" if image.edition else ""
     return Cropper(
-        address=f"/orders/{image.order_id}/images/{image.id}/picture",
+        address=f"/orders/{image.order_id}/images/{image.id}/picture{which}",
         width=draw(picture.width),
         height=draw(picture.height),
         left=draw(now.box.left),

@@ -50,7 +50,7 @@ _POSITION_FIELDS: Final = (
 )
 _WAITING: Final = frozenset({ImageStatus.NOT_YET_DOWNLOADED, ImageStatus.OK})
 _PRIVATE: Final = {
-    # It changes with its address: a new picture is a new image.
+    # It changes with its address: a new picture is a new image, or a new edition of it.
     "Cache-Control": "private, max-age=86400",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Referrer-Policy": "no-referrer",
