@@ -16,7 +16,7 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.sizing import Sizing
 from printworks.store.images.images import Image, delete_image
-from printworks.store.images.pictures import Picture, proof_key
+from printworks.store.images.pictures import Picture, forget_original, proof_key
 from printworks.store.orders.orders import Order, get_order_to_change
 from tests.factories import a_work
 from tests.worker.hosts import holds
@@ -187,6 +187,20 @@ def test_the_smaller_picture_of_one_that_is_damaged_is_none(shop: Shop, tmp_path
     shop.resources.files.put(picture.original, damaged)
 
     _, drawn = draw_smaller(shop, picture, image, tmp_path)
+
+    assert drawn is None
+
+
+def test_nothing_smaller_is_rendered_of_a_picture_that_was_lost(shop: Shop, tmp_path: Path) -> None:
+    _, image = an_image(shop)
+    picture = shop.picture(A_PICTURE)
+    assert picture is not None
+    with shop.database.writing() as db:
+        forget_original(db, picture)
+    lost = shop.picture(A_PICTURE)
+    assert lost is not None
+
+    _, drawn = draw_smaller(shop, lost, image, tmp_path)
 
     assert drawn is None
 

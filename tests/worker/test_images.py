@@ -440,6 +440,27 @@ class TestTheSameContent:
         assert second.error_message == first.error_message
         assert shop.count_pictures() == 1
 
+    def test_is_stored_again_once_its_file_is_found_to_be_lost(self, shop: Shop) -> None:
+        url = shop.host.at("/cat.jpg", holds(A_PICTURE, etag='"one"'))
+        first = fetch_one(shop, url)
+        lost = shop.picture(A_PICTURE)
+        assert lost is not None
+        shop.resources.files.delete(str(lost.original))
+
+        [second] = shop.add_images(shop.add_order(), url)
+        shop.drain()
+        shop.pass_time(minutes=1)
+
+        assert shop.image(second).status is _S.OK
+        assert shop.image(second).picture_id == first.picture_id
+        found = shop.picture(A_PICTURE)
+        assert found is not None
+        assert shop.list_files("originals") == [found.original] != [lost.original]
+        assert [asked.headers.get("if-none-match") for asked in shop.host.asked] == [
+            *(None, '"one"'),
+            None,
+        ]
+
 
 class TestTheSameAddress:
     def test_is_asked_for_news_by_etag_and_a_304_is_enough(self, shop: Shop) -> None:

@@ -42,10 +42,12 @@ def begin(shop: Shop, order: Order, image: int) -> Upload:
         return begin_replacing(*system.lock_order(order.id), image)
 
 
-def upload_another(shop: Shop, order: Order, image: int, folder: Path) -> int:
+def upload_another(
+    shop: Shop, order: Order, image: int, folder: Path, content: bytes = ANOTHER_PICTURE
+) -> int:
     upload = begin(shop, order, image)
     source = folder / "sent"
-    source.write_bytes(ANOTHER_PICTURE)
+    source.write_bytes(content)
     resources = shop.resources
     result = validate_upload(resources.processor, resources.files, upload, source, folder)
     with operating(shop) as system:
@@ -111,6 +113,30 @@ def test_the_proofs_of_the_other_picture_have_another_address(
     replaced = shop.image(image)
     assert (replaced.edition, replaced.has_proofs) == (1, True)
     assert shop.jobs(JobKind.RENDER_PROOFS) == []
+
+
+@pytest.mark.parametrize("way", ["url", "file"])
+def test_a_picture_that_was_lost_is_replaced_by_the_same_file(
+    shop: Shop, tmp_path: Path, way: str
+) -> None:
+    order, image = order_with(shop, A_PICTURE, is_submitted=False)
+    lost = shop.picture(A_PICTURE)
+    assert lost is not None
+    shop.resources.files.delete(str(lost.original))
+    shop.submit(order)
+    shop.drain()
+    failed = shop.image(image)
+    assert failed.error_message == "The picture was lost; replace it."
+
+    if way == "url":
+        replace(shop, order, image, str(failed.url))
+    else:
+        upload_another(shop, order, image, tmp_path, A_PICTURE)
+    shop.drain()
+
+    assert shop.image(image).manifest is not None
+    shop.pass_time(hours=2)
+    assert shop.order(order).status is OrderStatus.COMPLETE
 
 
 def test_what_is_printed_or_ended_stays_as_it_is(shop: Shop) -> None:

@@ -25,6 +25,7 @@ from printworks.actions.images.pictures import (
 )
 from printworks.catalogue.products import Product
 from printworks.conversion import reader_of
+from printworks.files.errors import FileMissing
 from printworks.imaging.messages import Facts
 from printworks.imaging.processor import Invalid, PreparedImage
 from printworks.net.client import Fetched
@@ -50,6 +51,7 @@ from printworks.store.orders.orders import get_order
 from printworks.store.queue.jobs import Job
 from printworks.worker.fetching import Deferred, Failure, NoRoom, check_room, fetch
 from printworks.worker.loop import Context
+from printworks.worker.originals import forget_original, open_original
 from printworks.worker.resources import OUTAGE_WAIT, Resources, infrastructure_errors
 
 NOT_SOLD: Final = Failure(ImageStatus.INVALID, "The product is no longer in the catalogue.")
@@ -135,7 +137,11 @@ async def _fetch(task: ImageTask, url: str) -> None:
         if isinstance(arrival, Failure):
             await context.in_thread(record_failure, task, arrival)
             return
-        picture = await context.in_cpu_pool(_validate, rendering, arrival)
+        try:
+            picture = await context.in_cpu_pool(_validate, rendering, arrival)
+        except FileMissing as missing:
+            await context.in_thread(_forget_original, context, arrival)
+            raise RetryLater("The original was lost.", wait=OUTAGE_WAIT) from missing
         if isinstance(picture, Failure):
             await context.in_thread(record_failure, task, picture)
         elif not await context.in_thread(_record_picture, task, arrival, picture):
@@ -187,8 +193,16 @@ def _find_download(context: Context, merchant: Merchant, url: str) -> Download |
 
 
 def _find_same(context: Context, sha256: str) -> Picture | None:
+    """Return the picture with this content, unless its file was lost and has come again now."""
     with context.database.reading() as db:
-        return find_picture(db, sha256)
+        found = find_picture(db, sha256)
+    return None if found is None or found.is_lost else found
+
+
+def _forget_original(context: Context, arrival: _Arrival) -> None:
+    """Let the file be requested again, whether or not it has changed."""
+    if arrival.picture is not None:
+        forget_original(context, arrival.picture)
 
 
 def _conditional_headers(known: Download | None) -> Mapping[str, str]:
@@ -276,7 +290,7 @@ def _open_original(rendering: _Rendering, arrival: _Arrival, known: Picture) -> 
     if arrival.is_new:
         yield rendering.original
         return
-    with rendering.resources.files.local(known.original or "") as stored:
+    with open_original(rendering.resources, known) as stored:
         yield stored
 
 

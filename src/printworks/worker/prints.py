@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-import structlog
 
 from printworks.actions.images.images import record_print
 from printworks.actions.images.pictures import has_room
@@ -22,11 +21,10 @@ from printworks.store.queue.jobs import Job
 from printworks.worker.fetching import Failure
 from printworks.worker.images import NOT_SOLD, ImageTask, find_task, record_failure
 from printworks.worker.loop import Context
+from printworks.worker.originals import forget_original, open_original
 from printworks.worker.resources import OUTAGE_WAIT, infrastructure_errors
 
-LOST: Final = Failure(ImageStatus.INVALID, "The picture was lost; create the order again.")
-
-log = structlog.get_logger()
+LOST: Final = Failure(ImageStatus.INVALID, "The picture was lost; replace it.")
 
 _read_facts: Final = reader_of(Facts)
 
@@ -54,7 +52,11 @@ async def render_image(context: Context, job: Job) -> None:
             return
         picture = await context.in_thread(_get_picture, context, picture_id)
         with context.resources.folder() as folder:
-            rendered = await context.in_cpu_pool(_render, task, product, picture, folder)
+            try:
+                rendered = await context.in_cpu_pool(_render, task, product, picture, folder)
+            except FileMissing:
+                await context.in_thread(forget_original, context, picture)
+                rendered = LOST
         if isinstance(rendered, Failure):
             await context.in_thread(record_failure, task, rendered)
         else:
@@ -72,12 +74,8 @@ def _render(
     resources, image = task.context.resources, task.image
     pixels = _read_facts(picture.facts).pixels
     plan = plan_print(place(pixels, product.print_area, image.sizing, image.position))
-    try:
-        with resources.files.local(picture.original or "") as source:
-            rendered = resources.render(lambda: resources.processor.render(source, plan, folder))
-    except FileMissing:
-        log.error("original is missing", file=picture.original, image=image.id)
-        return LOST
+    with open_original(resources, picture) as source:
+        rendered = resources.render(lambda: resources.processor.render(source, plan, folder))
     if isinstance(rendered, Invalid):
         # The library reports a full disk like an invalid picture.
         if not has_room(resources.scratch):

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import structlog
-
 from printworks.actions.images.editing import record_proofs, refuse_edition
 from printworks.actions.images.pictures import store_proofs
 from printworks.catalogue.products import Product
@@ -15,11 +13,10 @@ from printworks.store.images.images import Image, find_image
 from printworks.store.images.pictures import Picture, get_picture, proof_keys
 from printworks.store.queue.jobs import Job
 from printworks.worker.loop import Context
+from printworks.worker.originals import forget_original, open_original
 from printworks.worker.resources import Resources, infrastructure_errors
 
 LOST: Final = "The picture was lost; replace it."
-
-log = structlog.get_logger()
 
 
 class _Order(NamedTuple):
@@ -46,7 +43,11 @@ async def render_proofs(context: Context, job: Job) -> None:
         if stale is None:
             return
         with context.resources.folder() as folder:
-            refusal = await context.in_cpu_pool(_render, context.resources, stale, folder)
+            try:
+                refusal = await context.in_cpu_pool(_render, context.resources, stale, folder)
+            except FileMissing:
+                await context.in_thread(forget_original, context, stale.picture)
+                refusal = LOST
         await context.in_thread(_record, context, job, stale.image, refusal)
 
 
@@ -74,16 +75,12 @@ def _find_stale(context: Context, job: Job) -> _Order | None:
 def _render(resources: Resources, stale: _Order, folder: Path) -> str | None:
     """Render and store the proofs; return why that is impossible, though the picture was valid."""
     image, picture, product = stale
-    try:
-        with resources.files.local(picture.original or "") as source:
-            result = resources.render(
-                lambda: resources.processor.prepare(
-                    source, product.print_area, image.sizing, folder, position=image.position
-                )
+    with open_original(resources, picture) as source:
+        result = resources.render(
+            lambda: resources.processor.prepare(
+                source, product.print_area, image.sizing, folder, position=image.position
             )
-    except FileMissing:
-        log.error("original is missing", file=picture.original, image=image.id)
-        return LOST
+        )
     if isinstance(result, Invalid):
         return result.reason
     store_proofs(resources.files, image.id, folder)

@@ -104,7 +104,7 @@ def store_proofs(files: Files, image_id: int, folder: Path) -> None:
 def register_picture(work: SystemWork, new: NewPicture) -> Picture:
     """Store a picture's row, or return the existing one with the same content.
 
-    The file of a duplicate is removed.
+    The file of a duplicate is removed, unless the first one was lost.
     """
     picture = store_picture(work.db, new, now=work.real_now)
     remove_unless_stored(work, new.original, stored=picture.original)

@@ -46,7 +46,9 @@ def render_proxy(
     rendered now. The proxy is upright, in sRGB, and has about 1800 pixels on its longer side.
     """
     picture = plan.picture
-    with files.local(picture.original or "") as source:
+    if picture.original is None:
+        return None
+    with files.local(picture.original) as source:
         prepared = render_reliably(
             lambda: processor.prepare(
                 source, _PAPER, Sizing.SHRINK_TO_FIT, folder, with_proxy=True

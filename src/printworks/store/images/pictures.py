@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, delete, exists, func, select, update
+from sqlalchemy import Connection, case, delete, exists, func, select, update
 
 from printworks.rules.jobs import JobState
 from printworks.rules.orders import OrderStatus
@@ -27,6 +27,11 @@ class Picture(msgspec.Struct, frozen=True):
     refusal: str | None
     original: str | None
     proxy: str | None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it can be printed, but its file is missing."""
+        return self.original is None and self.refusal is None
 
 
 class NewPicture(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,10 +76,18 @@ def get_picture(db: Connection, picture_id: int) -> Picture:
 
 
 def store_picture(db: Connection, new: NewPicture, *, now: datetime) -> Picture:
-    """Store a picture, or return the one with the same content that came first."""
+    """Store a picture, or return the one with the same content that came first.
+
+    If the file of that one was lost, the new file takes its place.
+    """
     facts = msgspec.structs.asdict(new)
     key = {"sha256": facts.pop("sha256")}
-    stored = insert_or_update(db, pictures, key, {"used_at": now}, {**facts, "created_at": now})
+    found = func.coalesce(pictures.c.original, new.original)
+    stored = insert_or_update(
+        *(db, pictures, key, {"used_at": now}),
+        only_new={**facts, "created_at": now},
+        only_old={"original": case((pictures.c.refusal.is_(None), found))},
+    )
     return Picture(*db.execute(stored.returning(*_COLUMNS)).one())
 
 
@@ -87,6 +100,13 @@ def use_picture(db: Connection, picture: Picture, *, now: datetime) -> Picture |
         .returning(*_COLUMNS)
     ).one_or_none()
     return None if used is None else Picture(*used)
+
+
+def forget_original(db: Connection, picture: Picture) -> None:
+    """Note that the file of a picture is lost, and what addresses hold is not known any more."""
+    this = (pictures.c.id == picture.id, pictures.c.original == picture.original)
+    if db.execute(update(pictures).where(*this).values(original=None)).rowcount:
+        db.execute(delete(downloads).where(downloads.c.picture_id == picture.id))
 
 
 def find_download(db: Connection, merchant_id: int, url: str) -> Download | None:
