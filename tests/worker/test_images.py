@@ -2,6 +2,7 @@
 
 import hashlib
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,7 +22,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.sizing import Pixels
 from printworks.store.catalogue.watch import CatalogueWatch
 from printworks.store.images.images import Image
-from printworks.store.images.pictures import proof_key, purge_pictures
+from printworks.store.images.pictures import Picture, proof_key, purge_pictures
 from printworks.store.orders.orders import Order
 from printworks.store.tables import images
 from printworks.store.views.console.jobs import JobRow
@@ -337,6 +338,20 @@ def test_a_product_of_a_catalogue_that_was_published_just_now_is_not_rejected(
     assert shop.image(image).status is _S.OK
 
 
+def spoil_proxy(shop: Shop, how: str, folder: Path) -> Picture:
+    """Lose the proxy of the picture, or damage it."""
+    picture = shop.picture(A_PICTURE)
+    assert picture is not None
+    assert picture.proxy is not None
+    if how == "lost":
+        shop.resources.files.delete(picture.proxy)
+    else:
+        damaged = folder / "damaged"
+        damaged.write_bytes(NOT_A_PICTURE)
+        shop.resources.files.put(picture.proxy, damaged)
+    return picture
+
+
 class TestTheSameContent:
     def test_is_stored_once_and_has_a_proxy_from_the_second_time_on(self, shop: Shop) -> None:
         first = fetch_one(shop, shop.host.at("/cat.jpg", holds(A_PICTURE)))
@@ -370,6 +385,38 @@ class TestTheSameContent:
         assert shop.picture(A_PICTURE) == picture
         preview = open_proof(shop, third, "preview")
         assert preview.width / preview.height == pytest.approx(5 / 7, rel=0.01)
+
+    @pytest.mark.parametrize("how", ["lost", "damaged"])
+    def test_is_drawn_from_the_original_if_its_proxy_is_of_no_use(
+        self, shop: Shop, how: str, tmp_path: Path
+    ) -> None:
+        url = shop.host.at("/cat.jpg", holds(A_PICTURE, etag='"one"'))
+        fetch_one(shop, url)
+        fetch_one(shop, url)
+        spoil_proxy(shop, how, tmp_path)
+
+        third = fetch_one(shop, url, sku=MAGNET)
+
+        assert third.status is _S.OK
+        picture = shop.picture(A_PICTURE)
+        assert picture is not None
+        assert shop.list_files("proxies") == [picture.proxy]
+        preview = open_proof(shop, third, "preview")
+        assert preview.width / preview.height == pytest.approx(5 / 7, rel=0.01)
+
+    def test_says_so_if_neither_its_proxy_nor_its_original_can_be_read(
+        self, shop: Shop, tmp_path: Path
+    ) -> None:
+        url = shop.host.at("/cat.jpg", holds(A_PICTURE, etag='"one"'))
+        fetch_one(shop, url)
+        fetch_one(shop, url)
+        original = spoil_proxy(shop, "damaged", tmp_path).original
+        shop.resources.files.put(str(original), tmp_path / "damaged")
+
+        third = fetch_one(shop, url)
+
+        assert third.status is _S.INVALID
+        assert "not a picture of a format" in (third.error_message or "")
 
     def test_that_comes_again_twice_at_the_same_moment_has_one_proxy(self, shop: Shop) -> None:
         fetch_one(shop, shop.host.at("/cat.jpg", holds(A_PICTURE)))

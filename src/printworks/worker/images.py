@@ -23,6 +23,7 @@ from printworks.actions.images.pictures import (
     store_original,
     store_proofs,
 )
+from printworks.actions.work import SystemWork
 from printworks.catalogue.products import Product
 from printworks.conversion import reader_of
 from printworks.files.errors import FileMissing
@@ -30,7 +31,7 @@ from printworks.imaging.messages import Facts
 from printworks.imaging.processor import Invalid, PreparedImage
 from printworks.net.client import Fetched
 from printworks.rules.images import ImageStatus
-from printworks.rules.jobs import PermanentFailure, RetryLater
+from printworks.rules.jobs import RetryLater
 from printworks.rules.orders import OrderStatus
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.images.images import Image, find_image
@@ -39,6 +40,7 @@ from printworks.store.images.pictures import (
     NewPicture,
     Picture,
     delete_unused_pictures,
+    drop_proxy,
     find_download,
     find_picture,
     original_key,
@@ -227,9 +229,11 @@ def _validate(rendering: _Rendering, arrival: _Arrival) -> Picture | NewPicture 
         picture = _prepare(rendering, arrival.fetched)
     elif known.proxy is None or rendering.image.is_enlarged:
         picture = _prepare_again(rendering, arrival, known)
-    else:
-        _render_proofs(rendering, known)
+    elif _render_proofs(rendering, known):
         picture = known
+    else:
+        without_proxy = msgspec.structs.replace(known, proxy=None)
+        picture = _prepare_again(rendering, arrival, without_proxy)
     if not isinstance(picture, Failure) and picture.refusal is None:
         store_proofs(rendering.resources.files, rendering.image.id, rendering.folder)
     return picture
@@ -244,15 +248,21 @@ def _refuse_format(rendering: _Rendering, arrival: _Arrival) -> str | None:
     return None if facts is None else refuse_format(accepted, facts["format"])
 
 
-def _render_proofs(rendering: _Rendering, picture: Picture) -> None:
+def _render_proofs(rendering: _Rendering, picture: Picture) -> bool:
+    """Render proofs from the proxy; return False if it is lost or damaged."""
     resources, image, product, folder = rendering
     pixels, area = _read_facts(picture.facts).pixels, product.print_area
-    with resources.files.local(picture.proxy or "") as proxy:
-        proof = partial(resources.processor.proof, position=image.position)
-        proofs = resources.render(lambda: proof(proxy, pixels, area, image.sizing, folder))
+    proof = partial(resources.processor.proof, position=image.position)
+    try:
+        with resources.files.local(picture.proxy or "") as proxy:
+            proofs = resources.render(lambda: proof(proxy, pixels, area, image.sizing, folder))
+    except FileMissing:
+        log.error("proxy is missing", file=picture.proxy, image=image.id)
+        return False
     if isinstance(proofs, Invalid):
-        # The proxy was rendered here, from a valid picture.
-        raise PermanentFailure(f"No proof can be rendered from the proxy: {proofs.reason}")
+        log.error("proxy is damaged", file=picture.proxy, image=image.id, reason=proofs.reason)
+        return False
+    return True
 
 
 def _prepare(rendering: _Rendering, fetched: Fetched) -> NewPicture | Failure:
@@ -305,9 +315,7 @@ def _record_picture(task: ImageTask, arrival: _Arrival, validated: Picture | New
         if isinstance(validated, NewPicture):
             picture = register_picture(system, validated)
         else:
-            used = use_picture(db, validated, now=system.real_now)
-            stored = None if used is None else used.proxy
-            remove_unless_stored(system, _find_new_proxy(arrival, validated), stored=stored)
+            used = _use_picture(system, arrival, validated)
             if used is None:
                 return False
             picture = used
@@ -332,10 +340,17 @@ def _is_unwanted(image: Image | None) -> bool:
     return image.status is ImageStatus.OK and image.picture_id is None and image.width is None
 
 
-def _find_new_proxy(arrival: _Arrival, picture: Picture) -> str | None:
-    """Return the proxy that this job has rendered, if any."""
+def _use_picture(system: SystemWork, arrival: _Arrival, validated: Picture) -> Picture | None:
+    """Mark a known picture as used, and store the proxy that was rendered; None if it is gone."""
     known = arrival.picture
-    return picture.proxy if known is not None and known.proxy is None else None
+    if known is None or known.proxy == validated.proxy:
+        return use_picture(system.db, validated, now=system.real_now)
+    if known.proxy is not None and drop_proxy(system.db, known):
+        remove_files(system, [known.proxy])
+    used = use_picture(system.db, validated, now=system.real_now)
+    stored = None if used is None else used.proxy
+    remove_unless_stored(system, validated.proxy, stored=stored)
+    return used
 
 
 def record_failure(task: ImageTask, failure: Failure) -> None:

@@ -102,6 +102,12 @@ def use_picture(db: Connection, picture: Picture, *, now: datetime) -> Picture |
     return None if used is None else Picture(*used)
 
 
+def drop_proxy(db: Connection, picture: Picture) -> bool:
+    """Drop a proxy from which nothing can be rendered; False if another process has done so."""
+    this = (pictures.c.id == picture.id, pictures.c.proxy == picture.proxy)
+    return db.execute(update(pictures).where(*this).values(proxy=None)).rowcount == 1
+
+
 def forget_original(db: Connection, picture: Picture) -> None:
     """Note that the file of a picture is lost, and what addresses hold is not known any more."""
     this = (pictures.c.id == picture.id, pictures.c.original == picture.original)
