@@ -86,6 +86,16 @@ def test_a_file_comes_with_its_hashes() -> None:
     assert (fetched.etag, fetched.last_modified) == ('"1"', "yesterday")
 
 
+@pytest.mark.parametrize("bad", [b'"caf\xe9"', '"café"'.encode(), b'"tab\there"'])
+def test_a_tag_or_a_date_that_cannot_be_sent_back_is_ignored(bad: bytes) -> None:
+    whole = answer(PICTURE, etag="bad", last_modified="bad").replace(b"bad", bad)
+
+    fetched = fetch([whole])
+
+    assert (fetched.etag, fetched.last_modified) == ("", "")
+    assert fetched.sha256 == hashlib.sha256(PICTURE).hexdigest()
+
+
 @pytest.mark.parametrize(
     "steps",
     [

@@ -283,12 +283,18 @@ async def _receive(
         status=response.status,
         url=str(response.url),
         content_type=response.headers.get("Content-Type", ""),
-        etag=response.headers.get("ETag", ""),
-        last_modified=response.headers.get("Last-Modified", ""),
+        etag=_find_validator(response, "ETag"),
+        last_modified=_find_validator(response, "Last-Modified"),
         size=size,
         md5=md5.hexdigest(),
         sha256=sha256.hexdigest(),
     )
+
+
+def _find_validator(response: ClientResponse, name: str) -> str:
+    """Return a header that is to be stored and sent back; "" if that is not possible."""
+    value = response.headers.get(name, "")
+    return value if value.isascii() and value.isprintable() else ""
 
 
 def _check_status(response: ClientResponse, *, is_conditional: bool) -> None:
