@@ -74,9 +74,9 @@ def refund(db: Connection, issue: Issue, amount: int) -> Issue:
 
 def reprint(db: Connection, issue: Issue) -> Issue:
     """Settle an issue with another order; nobody looks at its proofs here."""
-    copies = plan_reprint(a_system_work(db, now=NOON), issue.id)
+    plan = plan_reprint(a_system_work(db, now=NOON), issue.id)
     return reprint_issue(
-        a_system_work(db, now=NOON, catalogue=CATALOGUE), issue.id, copies, comment="Sorry."
+        a_system_work(db, now=NOON, catalogue=CATALOGUE), issue.id, plan, comment="Sorry."
     )
 
 

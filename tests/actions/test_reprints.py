@@ -1,5 +1,6 @@
 """What went wrong is printed again, as another order that costs nothing."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +8,14 @@ import msgspec
 import pytest
 from sqlalchemy import func, select
 
+from printworks.actions.images.uploads import REMOVED_AFTER
 from printworks.actions.issues.issues import reprint_issue
-from printworks.actions.issues.reprints import PROOFS, copy_proofs, delete_proofs, plan_reprint
+from printworks.actions.issues.reprints import copy_proofs, plan_reprint
 from printworks.actions.orders.shipping import change_shipping
 from printworks.actions.production.lab_reports import apply_lab_report
 from printworks.actions.submission.submit import submit_order
 from printworks.catalogue.products import Currency
-from printworks.errors import WrongState
+from printworks.errors import ServiceUnavailable, WrongState
 from printworks.files.folder import FolderFiles
 from printworks.labs.documents import LabReport
 from printworks.rules.events import OrderCompensated, OrderReprints
@@ -22,9 +24,10 @@ from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
 from printworks.rules.production import LabState
 from printworks.store.accounts.lifecycle import set_currency
 from printworks.store.accounts.merchants import get_merchant
+from printworks.store.accounts.privacy.erasers import erase_proofs
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
-from printworks.store.images.pictures import NewPicture, proof_key, store_picture
+from printworks.store.images.pictures import NewPicture, cancel_removal, proof_keys, store_picture
 from printworks.store.issues.issues import get_any_issue
 from printworks.store.issues.reprints import use_pictures
 from printworks.store.money.lab_costs import list_debts
@@ -34,6 +37,7 @@ from printworks.store.orders.orders import Order, get_order
 from printworks.store.orders.shipments import list_shipments
 from printworks.store.tables import images as images_table
 from printworks.store.tables import orders as orders_table
+from printworks.store.views.console.jobs import get_job
 from tests.actions.complaints import (
     a_draft,
     cancel,
@@ -148,12 +152,12 @@ class TestInAnotherCurrency:
             merchant = a_merchant(db)
             issue = complain(db, merchant, submitted(db, merchant))
             set_currency(db, merchant.id, Currency.EUR)
-            copies = plan_reprint(a_system_work(db, now=NOON), issue.id)
+            plan = plan_reprint(a_system_work(db, now=NOON), issue.id)
             in_euros = msgspec.structs.replace(CATALOGUE, currencies=(Currency.EUR,))
             work = a_system_work(db, now=NOON, catalogue=in_euros)
 
             with pytest.raises(WrongState, match="Nothing is sold any more in GBP"):
-                reprint_issue(work, issue.id, copies, comment="Sorry.")
+                reprint_issue(work, issue.id, plan, comment="Sorry.")
 
 
 def test_both_orders_know_of_each_other(database: Database) -> None:
@@ -266,7 +270,7 @@ def test_planning_takes_numbers_and_leaves_nothing_else(database: Database) -> N
         first = plan_reprint(a_system_work(db, now=NOON), issue.id)
         second = plan_reprint(a_system_work(db, now=NOON), issue.id)
 
-        numbers = [copy.number for copy in (*first, *second)]
+        numbers = [copy.number for copy in (*first.copies, *second.copies)]
         assert len(set(numbers)) == 4
         assert len(list_images(db, order.id)) == 2
         reprint_issue(
@@ -281,11 +285,11 @@ def test_what_was_planned_for_another_order_is_refused(database: Database) -> No
         merchant = a_merchant(db)
         issue = complain(db, merchant, submitted(db, merchant))
         another = complain(db, merchant, submitted(db, merchant))
-        copies = plan_reprint(a_system_work(db, now=NOON), another.id)
+        plan = plan_reprint(a_system_work(db, now=NOON), another.id)
 
         with pytest.raises(WrongState, match="were removed"):
             reprint_issue(
-                a_system_work(db, now=NOON, catalogue=CATALOGUE), issue.id, copies, comment="Sorry."
+                a_system_work(db, now=NOON, catalogue=CATALOGUE), issue.id, plan, comment="Sorry."
             )
 
 
@@ -294,12 +298,12 @@ def test_a_reprint_of_what_has_changed_since_it_was_planned_is_refused(database:
         merchant = a_merchant(db)
         order = submitted(db, merchant)
         issue = complain(db, merchant, order)
-        copies = plan_reprint(a_system_work(db, now=NOON), issue.id)
-        db.execute(images_table.delete().where(images_table.c.id == copies[0].original.id))
+        plan = plan_reprint(a_system_work(db, now=NOON), issue.id)
+        db.execute(images_table.delete().where(images_table.c.id == plan.copies[0].original.id))
 
         with pytest.raises(WrongState, match="has just changed"):
             reprint_issue(
-                a_system_work(db, now=NOON, catalogue=CATALOGUE), issue.id, copies, comment="Sorry."
+                a_system_work(db, now=NOON, catalogue=CATALOGUE), issue.id, plan, comment="Sorry."
             )
 
         assert get_any_issue(db, issue.id) == issue
@@ -311,10 +315,10 @@ def test_an_operator_may_choose_what_is_printed_again(database: Database) -> Non
         order = submitted(db, merchant)
         issue = complain(db, merchant, order)
         chosen = list_images(db, order.id)[1]
-        copies = plan_reprint(a_system_work(db, now=NOON), issue.id, only=[chosen.id])
+        plan = plan_reprint(a_system_work(db, now=NOON), issue.id, only=[chosen.id])
 
         made = reprint_issue(
-            a_system_work(db, now=NOON, catalogue=CATALOGUE), issue.id, copies, comment="Sorry."
+            a_system_work(db, now=NOON, catalogue=CATALOGUE), issue.id, plan, comment="Sorry."
         )
 
         assert made.reprint_order_id is not None
@@ -322,28 +326,68 @@ def test_an_operator_may_choose_what_is_printed_again(database: Database) -> Non
         assert again.picture_id == chosen.picture_id
 
 
-def test_proofs_are_copied_and_dropped_as_often_as_one_likes(
-    database: Database, tmp_path: Path
-) -> None:
+def test_proofs_are_copied_as_often_as_one_likes(database: Database, tmp_path: Path) -> None:
     files, source = FolderFiles(tmp_path / "files"), tmp_path / "proof.jpg"
     source.write_bytes(b"proof")
     with database.writing() as db:
         merchant = a_merchant(db)
         order = submitted(db, merchant)
-        copies = plan_reprint(a_system_work(db, now=NOON), complain(db, merchant, order).id)
-    for copy in copies:
-        for name in PROOFS:
-            files.put(proof_key(copy.original.id, name), source)
+        plan = plan_reprint(a_system_work(db, now=NOON), complain(db, merchant, order).id)
+    for original, _ in plan.copies:
+        for key in proof_keys(original.id):
+            files.put(key, source)
     before = set(files.keys())
 
     for _ in range(2):
-        copy_proofs(files, copies)
-    copied = set(files.keys()) - before
-    for _ in range(2):
-        delete_proofs(files, copies)
+        copy_proofs(files, plan)
 
-    assert copied == {proof_key(copy.number, name) for copy in copies for name in PROOFS}
-    assert set(files.keys()) == before
+    copied = set(files.keys()) - before
+    assert copied == {key for _, number in plan.copies for key in proof_keys(number)}
+    # A process that dies here leaves nothing behind.
+    with database.reading() as db:
+        removal = get_job(db, plan.removal)
+    assert (removal.due_at, set(removal.args["files"])) == (NOON + REMOVED_AFTER, copied)
+
+
+def test_a_reprint_whose_copies_are_being_removed_is_refused(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        issue = complain(db, merchant, submitted(db, merchant))
+        plan = plan_reprint(a_system_work(db, now=NOON), issue.id)
+        assert cancel_removal(db, plan.removal)
+
+        with pytest.raises(ServiceUnavailable, match="took too long"):
+            reprint_issue(
+                a_system_work(db, now=NOON, catalogue=CATALOGUE), issue.id, plan, comment="Sorry."
+            )
+
+
+def test_an_image_whose_proofs_were_removed_cannot_be_printed_again(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+        issue = complain(db, merchant, order)
+        erase_proofs(db, order.id)
+
+        with pytest.raises(WrongState, match="its proofs are not stored; refund"):
+            plan_reprint(a_system_work(db, now=NOON), issue.id)
+
+
+def test_proofs_that_go_before_they_are_copied_are_missed(
+    database: Database, tmp_path: Path
+) -> None:
+    files = FolderFiles(tmp_path / "files")
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        issue = complain(db, merchant, submitted(db, merchant))
+        plan = plan_reprint(a_system_work(db, now=NOON), issue.id)
+
+    with pytest.raises(WrongState, match="its proofs are not stored; refund"):
+        copy_proofs(files, plan)
+
+    shutil.rmtree(tmp_path / "files")
+    with pytest.raises(ServiceUnavailable, match="temporarily unavailable"):
+        copy_proofs(files, plan)
 
 
 def test_a_picture_that_was_just_forgotten_is_noticed(database: Database) -> None:

@@ -10,6 +10,7 @@ from printworks.actions.issues.issues import open_issue
 from printworks.clock import system_clock
 from printworks.files.folder import FolderFiles
 from printworks.rules.issues import IssueAction, IssueKind
+from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
@@ -17,6 +18,7 @@ from printworks.store.images.pictures import NewPicture, proof_key, store_pictur
 from printworks.store.issues.issues import Issue, NewIssue
 from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import images
+from printworks.store.views.console.jobs import get_job, list_jobs
 from tests.cli.operators import NO_NUMBER, Operator, make_operator
 from tests.cli.program import run
 from tests.factories import a_work
@@ -44,7 +46,7 @@ def keep_files(keeper: Operator, order: Order) -> FolderFiles:
     with keeper.database.writing() as db:
         new = NewPicture(sha256="0" * 64, md5="1" * 32, size=9, original="originals/cat.jpg")
         picture = store_picture(db, new, now=system_clock())
-        db.execute(update(images).values(picture_id=picture.id))
+        db.execute(update(images).values(picture_id=picture.id, width=600, height=900))
         for image in list_images(db, order.id):
             for name in ("preview", "thumbnail"):
                 files.put(proof_key(image.id, name), source)
@@ -146,7 +148,10 @@ def test_a_reprint_that_no_lab_can_make_leaves_nothing_behind(keeper: Operator) 
     assert ended.code == 1
     assert "The sku GONE" in ended.complained
     assert keeper.reads("issue", "show", number)["issueState"] == "Open"
-    assert sorted(files.keys()) == before
+    with keeper.database.reading() as db:
+        [removal] = list_jobs(db, kind=JobKind.REMOVE_FILES, limit=9)
+        removed = get_job(db, removal.id).args["files"]
+    assert sorted(files.keys()) == sorted([*before, *removed])
 
 
 @pytest.mark.parametrize(

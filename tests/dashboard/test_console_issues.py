@@ -130,7 +130,9 @@ def test_chosen_images_are_printed_again_and_the_merchant_sees_the_order(
     # The proofs of the first are gone.
     gone = operator.do(page, "issue-reprint", image=[first, second], comment="Sorry.")
     assert gone.status == 400
-    assert "temporarily unavailable" in words_of(gone)
+    assert f"Image {first} cannot be printed again, because its proofs are not stored" in words_of(
+        gone
+    )
     assert see(database, issue).state is IssueState.OPEN
 
     answer = operator.do(page, "issue-reprint", image=str(second), comment="Sorry.")

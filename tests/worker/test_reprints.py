@@ -46,13 +46,13 @@ def reprint(shop: Shop, order: Order, **values: Any) -> Issue:
     new = NewIssue(kind=IssueKind.PRINT_DEFECTS, action=IssueAction.REPRINT, **values)
     with shop.database.writing() as db:
         issue = open_issue(a_work(db, shop.merchant, now=shop.clock()), order, new)
-        copies = plan_reprint(a_system_work(db, now=shop.clock()), issue.id)
-    copy_proofs(shop.resources.files, copies)
+        plan = plan_reprint(a_system_work(db, now=shop.clock()), issue.id)
+    copy_proofs(shop.resources.files, plan)
     with shop.database.writing() as db:
         return reprint_issue(
             a_system_work(db, now=shop.clock(), catalogue=shop.resources.catalogue),
             issue.id,
-            copies,
+            plan,
             comment="Sorry.",
         )
 

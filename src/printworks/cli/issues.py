@@ -5,11 +5,10 @@ from typing import Annotated, Any
 import typer
 
 from printworks.actions.issues.issues import dismiss_issue, refund_issue, reprint_issue, take_issue
-from printworks.actions.issues.reprints import copy_proofs, delete_proofs, plan_reprint
+from printworks.actions.issues.reprints import copy_proofs, plan_reprint
 from printworks.cli.options import Limit, OnlyMerchant
 from printworks.cli.output import Columns, pick
 from printworks.cli.session import CommandSession, command
-from printworks.errors import ServiceError
 from printworks.rules.issues import DESCRIPTIONS, write_commentary
 from printworks.store.accounts.merchants import get_merchant_by_code
 from printworks.store.issues.issues import Issue, get_any_issue, list_any_issues, list_remarks
@@ -114,15 +113,10 @@ def resolve(
 
 def _reprint(session: CommandSession, issue_id: int, comment: str) -> Issue:
     with session.system_work() as system:
-        copies = plan_reprint(system, issue_id)
-    files = session.services.files
-    copy_proofs(files, copies)
-    try:
-        with session.system_work() as system:
-            return reprint_issue(system, issue_id, copies, comment=comment)
-    except ServiceError:
-        delete_proofs(files, copies)
-        raise
+        plan = plan_reprint(system, issue_id)
+    copy_proofs(session.services.files, plan)
+    with session.system_work() as system:
+        return reprint_issue(system, issue_id, plan, comment=comment)
 
 
 def _describe(issue: Issue) -> dict[str, Any]:

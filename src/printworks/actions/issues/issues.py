@@ -3,7 +3,7 @@
 from sqlalchemy import Connection
 
 from printworks.actions.invoices.causes import note_credit
-from printworks.actions.issues.reprints import make_reprint
+from printworks.actions.issues.reprints import ReprintPlan, make_reprint
 from printworks.actions.mail.notices import notify
 from printworks.actions.work import SystemWork, Work
 from printworks.errors import BadInput, WrongState
@@ -30,7 +30,6 @@ from printworks.store.accounts.merchants import Merchant
 from printworks.store.images.images import list_images
 from printworks.store.issues import issues as store
 from printworks.store.issues.issues import Issue, NewIssue
-from printworks.store.issues.reprints import Copies
 from printworks.store.money.ledger import NewLedgerEntry, post_entry
 from printworks.store.orders.orders import Order
 
@@ -151,13 +150,13 @@ def _credit(work: Work, order: Order, issue: Issue, amount: TaxedAmount, currenc
     note_credit(work, order, entry)
 
 
-def reprint_issue(system: SystemWork, issue_id: int, copies: Copies, *, comment: str) -> Issue:
+def reprint_issue(system: SystemWork, issue_id: int, plan: ReprintPlan, *, comment: str) -> Issue:
     """Resolve an issue by reprinting its images at no charge.
 
-    The copies come from `plan_reprint`, with their proofs in place.
+    The plan comes from `plan_reprint`; its proofs have been copied.
     """
     work, issue, order = _lock_issue(system, issue_id)
-    reprint = make_reprint(work, order, issue, copies)
+    reprint = make_reprint(work, order, issue, plan)
     outcome = describe_outcome(reprint=reprint.id)
     values = {"resolution": Resolution.REPRINT, "reprint_order_id": reprint.id}
     resolved = _resolve(work, issue, comment, outcome, **values)

@@ -1,29 +1,33 @@
 """Reprints: another order of the same images, at no charge.
 
 Proofs are files named by the id of their image, and files are copied outside transactions. So there
-are three steps: plan the reprint, copy the proofs, create the order (`reprint_issue`).
+are three steps: plan the reprint, copy the proofs, create the order (`reprint_issue`). The first
+enqueues the removal of the copies and the last cancels it.
 """
 
 from collections.abc import Collection, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
 
 from printworks.actions.images.mockups import enqueue_mockups
+from printworks.actions.images.uploads import REMOVED_AFTER
 from printworks.actions.orders.orders import open_order
 from printworks.actions.payments.charges import ON_ACCOUNT
 from printworks.actions.production.release import release_to_production
 from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.products import Currency, choose_attributes
 from printworks.catalogue.snapshot import Catalogue
-from printworks.errors import BadInput, WrongState
+from printworks.errors import BadInput, ServiceUnavailable, WrongState
+from printworks.files.errors import FileMissing, FilesUnavailable
 from printworks.files.store import Files
 from printworks.rules.events import ImagesAdded, OrderReprints
 from printworks.rules.images import ImageStatus
 from printworks.rules.issues import check_charged, check_settling
+from printworks.rules.jobs import JobKind
 from printworks.rules.orders import ORDER_CHANGED, Payment
 from printworks.store.images.images import Image, list_images
-from printworks.store.images.pictures import proof_key
+from printworks.store.images.pictures import cancel_removal, proof_keys
 from printworks.store.issues.issues import Issue, get_any_issue
 from printworks.store.issues.reprints import (
     Copies,
@@ -34,42 +38,60 @@ from printworks.store.issues.reprints import (
 )
 from printworks.store.orders.orders import NewOrder, Order, get_any_order_to_change, update_order
 
-PROOFS: Final = ("preview", "thumbnail")
-
 # Not copied: the operator pays, and the slip may list what is not reprinted.
 _NOT_COPIED: Final = frozenset({"payment", "packing_slip_url", "callback_format"})
+_TOO_LATE: Final = "The reprint took too long; try again."
+_UNAVAILABLE: Final = "The pictures are temporarily unavailable. Try again, or refund instead."
 
 
-def plan_reprint(work: SystemWork, issue_id: int, *, only: Collection[int] = ()) -> Copies:
+class ReprintPlan(NamedTuple):
+    """What is reprinted, and the job that removes the copied proofs unless the order is created."""
+
+    copies: Copies
+    removal: int
+
+
+def plan_reprint(work: SystemWork, issue_id: int, *, only: Collection[int] = ()) -> ReprintPlan:
     """Choose what to reprint because of an issue, and reserve ids for the copies.
 
     `only` names images of the order instead of those that the issue is about.
     """
     issue = get_any_issue(work.db, issue_id)
     order = get_any_order_to_change(work.db, issue.order_id)
-    return take_numbers(work.db, _find_originals(work.db, order, issue, only), now=work.real_now)
+    originals = _find_originals(work.db, order, issue, only)
+    copies = take_numbers(work.db, originals, now=work.real_now)
+    files = [key for copy in copies for key in proof_keys(copy.number)]
+    removal = work.enqueue_unowned(JobKind.REMOVE_FILES, {"files": files}, wait=REMOVED_AFTER)
+    # Only a job with a dedupe key may exist already.
+    assert removal is not None  # noqa: S101
+    return ReprintPlan(copies, removal)
 
 
-def copy_proofs(files: Files, copies: Copies) -> None:
-    """Copy the proofs of each original to its copy. Idempotent."""
-    for copy in copies:
-        for name in PROOFS:
-            with files.local(proof_key(copy.original.id, name)) as proof:
-                files.put(proof_key(copy.number, name), proof)
+def copy_proofs(files: Files, plan: ReprintPlan) -> None:
+    """Copy the proofs of each original to its copy. Idempotent.
+
+    Raise `WrongState` if they have been removed, and `ServiceUnavailable` if the store cannot be
+    used now.
+    """
+    for original, number in plan.copies:
+        try:
+            for old, new in zip(proof_keys(original.id), proof_keys(number), strict=True):
+                with files.local(old) as proof:
+                    files.put(new, proof)
+        except FileMissing as error:
+            raise _refuse_without_proofs(original) from error
+        except FilesUnavailable as error:
+            raise ServiceUnavailable(_UNAVAILABLE) from error
 
 
-def delete_proofs(files: Files, copies: Copies) -> None:
-    """Delete the proofs of copies that were not created."""
-    for copy in copies:
-        for name in PROOFS:
-            files.delete(proof_key(copy.number, name))
-
-
-def make_reprint(work: Work, order: Order, issue: Issue, copies: Copies) -> Order:
+def make_reprint(work: Work, order: Order, issue: Issue, plan: ReprintPlan) -> Order:
     """Create and release an order with copies of these images, to the same address, for free.
 
     Raise `WrongState` if that is no longer possible.
     """
+    if not cancel_removal(work.db, plan.removal):
+        raise ServiceUnavailable(_TOO_LATE)
+    copies = plan.copies
     planned = [copy.original.id for copy in copies]
     originals = _find_originals(work.db, order, issue, planned)
     is_as_planned = [image.id for image in originals] == planned
@@ -116,7 +138,17 @@ def _find_originals(
                 f"Image {image.id} cannot be printed again, because its picture is not stored; "
                 "refund the issue instead."
             )
+        if not image.has_proofs:
+            raise _refuse_without_proofs(image)
     return originals
+
+
+def _refuse_without_proofs(image: Image) -> WrongState:
+    # Labs compare what they print with them.
+    return WrongState(
+        f"Image {image.id} cannot be printed again, because its proofs are not stored; "
+        "refund the issue instead."
+    )
 
 
 def _pictures_of(images: Sequence[Image]) -> list[int]:

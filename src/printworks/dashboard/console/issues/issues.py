@@ -13,7 +13,7 @@ from printworks.actions.issues.issues import (
     reprint_issue,
     take_issue,
 )
-from printworks.actions.issues.reprints import copy_proofs, delete_proofs, plan_reprint
+from printworks.actions.issues.reprints import copy_proofs, plan_reprint
 from printworks.dashboard.console.production.shipments import view_print
 from printworks.dashboard.shared.bulk import BulkReport, do_each, is_choosing, read_chosen
 from printworks.dashboard.shared.issue_photos import send_photo
@@ -22,8 +22,7 @@ from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.forms import at_field, read_choice, read_number
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
-from printworks.errors import BadInput, ServiceError, ServiceUnavailable
-from printworks.files.errors import FileMissing, FilesUnavailable
+from printworks.errors import BadInput
 from printworks.rules.issues import (
     ACTION_DESCRIPTIONS,
     CHARGED,
@@ -37,7 +36,6 @@ from printworks.store.images.images import Image, list_images
 from printworks.store.issues.issues import Issue, get_any_issue, list_remarks, sum_refunds
 from printworks.store.issues.lists import list_issue_queue
 from printworks.store.issues.photos import list_photos
-from printworks.store.issues.reprints import Copies
 from printworks.store.orders.orders import Order
 from printworks.store.views.console.orders import get_any_order
 
@@ -214,38 +212,18 @@ def refund(visit: ConsoleVisit) -> None:
 
 @show_issue.action("issue-reprint", "A free reprint was ordered.", duty=Duty.SUPPORT, alone=True)
 def reprint(visit: ConsoleVisit) -> None:
-    """Reprint images at no charge.
-
-    The proofs are copied between two transactions; those of a reprint that does not come about
-    are removed again.
-    """
+    """Reprint images at no charge; the proofs are copied between two transactions."""
     database, number = visit.services.database, visit.number("id")
     chosen = _read_images(visit)
     comment = _read_comment(visit)
     if not comment:
         raise BadInput("Give a comment: a sentence for the merchant.", field="comment")
     with database.writing() as db:
-        copies = plan_reprint(visit.system_work_in(db), number, only=chosen)
-    try:
-        copy_proofs(visit.services.files, copies)
-        with database.writing() as db:
-            reprint_issue(visit.system_work_in(db), number, copies, comment=comment)
-            visit.remember(db)
-    except ServiceError:
-        _drop(visit, copies)
-        raise
-    except (FileMissing, FilesUnavailable) as error:
-        _drop(visit, copies)
-        message = "The pictures are temporarily unavailable. Try again, or refund instead."
-        raise ServiceUnavailable(message) from error
-
-
-def _drop(visit: ConsoleVisit, copies: Copies) -> None:
-    try:
-        delete_proofs(visit.services.files, copies)
-    except FilesUnavailable:
-        # Files that nothing names are swept later.
-        return
+        plan = plan_reprint(visit.system_work_in(db), number, only=chosen)
+    copy_proofs(visit.services.files, plan)
+    with database.writing() as db:
+        reprint_issue(visit.system_work_in(db), number, plan, comment=comment)
+        visit.remember(db)
 
 
 def _read_images(visit: ConsoleVisit) -> list[int]:
