@@ -18,14 +18,17 @@ from printworks.actions.images.uploads import (
     begin_awaited_upload,
     drop_upload,
 )
+from printworks.actions.orders.moves import move_order
 from printworks.actions.work import Work
 from printworks.errors import WrongState
 from printworks.rules.events import ImageRendered
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
+from printworks.rules.orders import OrderStatus
 from printworks.store.engine.database import Database
 from printworks.store.images.images import Image, NewImage, get_image, list_images
 from printworks.store.orders.events import list_events
+from printworks.store.orders.orders import get_order
 from printworks.store.views.console.jobs import list_jobs
 from tests.actions.complaints import submitted
 from tests.actions.test_ledger import ADDRESS, CATALOGUE
@@ -117,6 +120,19 @@ def test_a_file_for_an_image_that_no_longer_awaits_one_changes_nothing(database:
             add_uploaded_image(work, upload, UploadResult(_S.INVALID, "1" * 32, None, "Empty."))
 
         assert get_image(db, image.id) == judged
+
+
+def test_a_file_that_comes_when_the_order_has_been_cancelled_is_refused(
+    database: Database,
+) -> None:
+    with database.writing() as db:
+        work, image = an_awaiting_image(db)
+        upload = begin(work, image)
+        order = get_order(db, work.merchant.id, image.order_id)
+        move_order(work, order, OrderStatus.CANCELLED)
+
+        with pytest.raises(WrongState, match="cannot be added to an order that is Cancelled"):
+            add_uploaded_image(work, upload, UploadResult(_S.INVALID, "1" * 32, None, "Empty."))
 
 
 def test_a_print_file_of_an_image_that_has_failed_meanwhile_is_not_recorded(

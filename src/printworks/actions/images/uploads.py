@@ -51,7 +51,7 @@ from printworks.files.store import Files
 from printworks.imaging.processor import ImageProcessor, Invalid
 from printworks.rules.events import ImageJudged
 from printworks.rules.image_names import clean_file_name
-from printworks.rules.images import ImageStatus, check_adding
+from printworks.rules.images import ImageStatus, check_adding, check_filling
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import check_not_being_paid
 from printworks.rules.quotas import check_files
@@ -262,5 +262,7 @@ def _complete_awaited_image(
     waiting = get_image_of_order(work.db, order.id, upload.image_id)
     if waiting.status is not ImageStatus.AWAITING_URL_OR_DATA:
         raise WrongState(FILE_ALREADY_SENT)
+    # Again: the order may have been cancelled in the meantime.
+    check_filling(order.status, waiting.status)
     record_image_status(work, waiting, status, **facts, proof_edition=upload.edition)
     return get_image_of_order(work.db, order.id, upload.image_id)
