@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 from structlog.typing import EventDict
 
 from printworks.rules.images import ImageStatus
@@ -10,6 +11,8 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.store.images.pictures import print_key, proof_key, purge_pictures
 from printworks.store.orders.orders import Order
+from printworks.store.tables import images
+from printworks.worker.sweeps import FILES_AT_ONCE
 from tests.worker.hosts import holds
 from tests.worker.queues import add_merchant
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, NOT_A_PICTURE, Shop
@@ -81,16 +84,40 @@ def test_the_pictures_of_a_draft_stay_until_some_time_after_it_was_cancelled(sho
 
 
 def test_a_picture_that_an_open_order_of_another_merchant_needs_stays(shop: Shop) -> None:
-    ended, _ = order_one(shop)
+    ended, image = order_one(shop)
     bob = add_merchant(shop.database, "Bob")
-    order_one(shop, merchant=bob)
-    kept = shop.list_files()
+    _, theirs = order_one(shop, merchant=bob)
+    kept = set(shop.list_files())
     shop.move(ended, OrderStatus.COMPLETE)
 
     shop.pass_time(days=10 * DAYS)
 
-    assert shop.picture(A_PICTURE) is not None
-    assert shop.list_files() == kept
+    picture = shop.picture(A_PICTURE)
+    assert picture is not None
+    assert shop.image(theirs).picture_id == picture.id
+    # The print file is of the order that ended.
+    assert kept - set(shop.list_files()) == {print_key(image)}
+    assert shop.image(image).picture_id is None
+
+
+def test_the_print_files_of_a_large_order_are_removed_in_several_jobs(shop: Shop) -> None:
+    ended, image = order_one(shop)
+    printed = shop.image(image)
+    copies = [shop.host.at("/cat.jpg", holds(A_PICTURE))] * (FILES_AT_ONCE + 1)
+    shop.move(ended, OrderStatus.COMPLETE)
+    large = shop.add_order()
+    shop.add_images(large, *copies)
+    shop.move(large, OrderStatus.CANCELLED)
+    with shop.database.writing() as db:
+        facts = {"picture_id": printed.picture_id, "manifest": printed.manifest}
+        db.execute(update(images).where(images.c.order_id == large.id).values(facts))
+
+    shop.pass_time(days=DAYS, hours=1)
+
+    assert shop.list_files("prints") == []
+    removed = [len(job.args["files"]) for job in shop.jobs(JobKind.REMOVE_FILES)]
+    assert sum(removed) > FILES_AT_ONCE
+    assert max(removed) == FILES_AT_ONCE
 
 
 def test_a_picture_that_comes_back_is_received_anew(shop: Shop) -> None:

@@ -1,6 +1,6 @@
 """Deletes what has been stored long enough, a little at a time."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, Protocol
 
@@ -29,7 +29,7 @@ from printworks.store.accounts.sessions import purge_sessions
 from printworks.store.accounts.tries import purge_tries
 from printworks.store.callbacks.callbacks import purge_attempts
 from printworks.store.images.packing_slips import purge_packing_slips
-from printworks.store.images.pictures import purge_pictures
+from printworks.store.images.pictures import purge_pictures, unlink_old_images
 from printworks.store.issues.photos import purge_photos
 from printworks.store.mail.mails import end_late_mails, purge_mails
 from printworks.store.money.cards import purge_setups
@@ -43,6 +43,8 @@ from printworks.worker.resources import infrastructure_errors
 # Few enough that other transactions do not wait long.
 ROWS_AT_ONCE: Final = 500
 PICTURES_AT_ONCE: Final = 100
+# Few enough that a job is done within its time.
+FILES_AT_ONCE: Final = 200
 DRAFTS_AT_ONCE: Final = 50
 ORDERS_AT_ONCE: Final = 50
 # So that an operator can still see who was invited, and whether they accepted.
@@ -98,22 +100,27 @@ def _sessions(work: SystemWork, before: datetime) -> int:
 
 
 def _pictures(work: SystemWork, before: datetime) -> int:
-    """Delete pictures and packing slips of orders, with their files."""
+    """Delete print files, pictures and packing slips of orders."""
+    unlinked = unlink_old_images(work.db, before=before, limit=ROWS_AT_ONCE)
     pictures = purge_pictures(work.db, before=before, limit=PICTURES_AT_ONCE)
     for picture in pictures:
         log.info("picture deleted", sha256=picture.sha256, files=picture.files)
     slips = purge_packing_slips(work.db, before=before, limit=PICTURES_AT_ONCE)
-    files = [key for picture in pictures for key in picture.files]
-    files += [key for key in slips if key]
-    if files:
-        work.enqueue_unowned(JobKind.REMOVE_FILES, {"files": files})
-    return len(pictures) + len(slips)
+    files = [*unlinked.files, *(key for picture in pictures for key in picture.files)]
+    _remove(work, [*files, *(key for key in slips if key)])
+    return unlinked.amount + len(pictures) + len(slips)
+
+
+def _remove(work: SystemWork, files: Sequence[str]) -> None:
+    """Enqueue the removal of files, in jobs that are not too long."""
+    for first in range(0, len(files), FILES_AT_ONCE):
+        some = files[first : first + FILES_AT_ONCE]
+        work.enqueue_unowned(JobKind.REMOVE_FILES, {"files": some})
 
 
 def _issue_photos(work: SystemWork, before: datetime) -> int:
     photos = purge_photos(work.db, before=before, limit=PICTURES_AT_ONCE)
-    if photos:
-        work.enqueue_unowned(JobKind.REMOVE_FILES, {"files": photos})
+    _remove(work, photos)
     return len(photos)
 
 

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, case, delete, exists, func, select, update
+from sqlalchemy import Connection, case, delete, exists, func, select, text, update
 
 from printworks.rules.jobs import JobState
-from printworks.rules.orders import OrderStatus
+from printworks.rules.orders import ENDED, OrderStatus
 from printworks.store.accounts.quotas import uncount_files
 from printworks.store.engine.rows import columns_of, find_struct
 from printworks.store.engine.upsert import insert_or_update
@@ -51,6 +51,13 @@ class Download(NamedTuple):
     etag: str
     last_modified: str
     picture: Picture
+
+
+class Unlinked(NamedTuple):
+    """How many images were detached from their pictures, and the print files of those."""
+
+    amount: int
+    files: list[str]
 
 
 class PurgedPicture(NamedTuple):
@@ -135,6 +142,27 @@ def remember_download(db: Connection, merchant_id: int, url: str, download: Down
 
 def _hash(url: str) -> str:
     return hashlib.sha256(url.encode()).hexdigest()
+
+
+def unlink_old_images(db: Connection, *, before: datetime, limit: int) -> Unlinked:
+    """Detach the pictures of images whose orders ended before then, whoever else uses them."""
+    found = db.execute(
+        select(images.c.id, images.c.manifest)
+        .join_from(images, orders, images.c.order_id == orders.c.id)
+        .where(
+            # Spelled as in the index.
+            text("picture_id IS NOT NULL"),
+            images.c.created_at < before,
+            orders.c.status.in_(ENDED),
+            orders.c.updated_at < before,
+        )
+        .order_by(images.c.created_at)
+        .limit(limit)
+        .with_for_update(of=images)
+    ).all()
+    ids = [row.id for row in found]
+    db.execute(update(images).where(images.c.id.in_(ids)).values(picture_id=None))
+    return Unlinked(len(ids), [print_key(row.id) for row in found if row.manifest is not None])
 
 
 def purge_pictures(db: Connection, *, before: datetime, limit: int) -> list[PurgedPicture]:

@@ -55,7 +55,7 @@ images = Table(
     # once its proofs have been removed.
     Column("width", Integer),
     Column("height", Integer),
-    # Null until it is received, and again once the original has been removed.
+    # Null until it is received, and again some time after its order has ended.
     Column("picture_id", ForeignKey("pictures.id"), index=True),
     # Which drawing there is of it; null until there is one, and once it has been removed.
     Column("mockup", EnumText(Mockup)),
@@ -72,6 +72,9 @@ images = Table(
 
 # Images with proofs, for the sweep that removes old ones.
 partial_index("ix_images_proofs", images.c.created_at, where="width IS NOT NULL")
+
+# Images with pictures, for the sweep that removes those of old orders.
+partial_index("ix_images_pictures", images.c.created_at, where="picture_id IS NOT NULL")
 
 # Images that cannot be printed, of orders that may be drafts.
 partial_index(

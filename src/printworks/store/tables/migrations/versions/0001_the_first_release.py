@@ -428,6 +428,7 @@ numbered_table(
     *optional(TEXT, "error_message"),
     *required(TIMESTAMP, "created_at", "updated_at"),
     partial_index("ix_images_proofs", "created_at", "width IS NOT NULL"),
+    partial_index("ix_images_pictures", "created_at", "picture_id IS NOT NULL"),
     partial_index("ix_images_failed", "order_id", "status IN ('FileNotFoundAtUrl', 'Invalid')"),
 )
 table(
