@@ -5,11 +5,12 @@ from typing import Any
 
 import msgspec
 import pytest
+import webauthn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from printworks.store.accounts.audit import list_audit
-from printworks.store.accounts.passkeys import NewPasskey, insert_passkey
+from printworks.store.accounts.passkeys import NewPasskey, delete_passkey, insert_passkey
 from printworks.store.engine.database import Database
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
@@ -76,6 +77,30 @@ def test_one_that_was_removed_opens_nothing(
     assert "not accepted" in words_of(sign_in(newcomer, device))
     assert sign_in(newcomer, second).status == 303
     assert alice.do(SETTINGS, "remove-passkey", passkey_id=1).status == 400
+
+
+@pytest.mark.both_databases
+def test_one_that_is_removed_while_it_signs_opens_nothing(
+    alice: Window,
+    newcomer: Window,
+    device: Authenticator,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert alice.person is not None
+    person_id = alice.person.id
+    verify = webauthn.verify_authentication_response
+
+    def verify_slowly(**facts: Any) -> Any:
+        verified = verify(**facts)
+        with database.writing() as db:
+            assert delete_passkey(db, person_id, 1) is not None
+        return verified
+
+    monkeypatch.setattr(webauthn, "verify_authentication_response", verify_slowly)
+
+    assert "not accepted" in words_of(sign_in(newcomer, device))
+    assert newcomer.open("/home").status == 303
 
 
 def test_nobody_removes_somebody_elses(

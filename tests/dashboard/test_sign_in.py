@@ -1,10 +1,11 @@
 """Sign up, sign in, accept an invitation, sign out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import msgspec
 import pytest
+from sqlalchemy import Connection
 
 from printworks.actions.accounts.people import (
     invite_colleague,
@@ -18,7 +19,7 @@ from printworks.settings import Settings
 from printworks.store.accounts.audit import list_audit
 from printworks.store.accounts.lifecycle import set_state
 from printworks.store.accounts.merchants import list_merchants
-from printworks.store.accounts.people import list_people, set_totp
+from printworks.store.accounts.people import delete_person, list_people, set_password, set_totp
 from printworks.store.accounts.secrets import about_totp, seal
 from printworks.store.engine.database import Database
 from printworks.web.app import build_app
@@ -312,3 +313,42 @@ def test_whoever_signed_in_while_the_account_was_closed_is_not_let_in(
         set_state(db, merchant_of(db, alice).id, MerchantState.CLOSED, "It moved")
 
     assert alice.open("/home").status == 303
+
+
+CHANGES: dict[str, Callable[[Connection, int], None]] = {
+    "another password": lambda db, person_id: set_password(db, person_id, "chosen anew"),
+    "codes": lambda db, person_id: set_totp(db, person_id, "sealed", step=0),
+    "removal": delete_person,
+}
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("change", CHANGES)
+def test_whoever_signs_in_while_the_password_or_the_codes_change_is_not_let_in(
+    server: Server,
+    alice: Window,
+    newcomer: Window,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    change: str,
+) -> None:
+    assert alice.person is not None
+    person_id = alice.person.id
+    newcomer.open("/sign-in")
+    site = server.app._site
+    assert site is not None
+    hashing = site.result().services.passwords._hashing
+    compare = hashing.is_right
+
+    def compare_slowly(kept: str, password: str) -> bool:
+        is_right = compare(kept, password)
+        with database.writing() as db:
+            CHANGES[change](db, person_id)
+        return is_right
+
+    monkeypatch.setattr(hashing, "is_right", compare_slowly)
+    answer = enter(newcomer, "/sign-in", email=alice.person.email, password=PASSWORD)
+
+    assert answer.status == 400
+    assert "Wrong email address or password." in words_of(answer)
+    assert newcomer.open("/home").status == 303

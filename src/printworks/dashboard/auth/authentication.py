@@ -22,7 +22,7 @@ from printworks.actions.accounts.sign_in import (
 )
 from printworks.actions.work import Actor, SystemWork
 from printworks.dashboard.auth.devices import Devices
-from printworks.dashboard.auth.passkeys import UsedPasskey
+from printworks.dashboard.auth.passkeys import REFUSED, UsedPasskey
 from printworks.dashboard.auth.reauthentication import describe_block
 from printworks.dashboard.auth.second_factor import has_any, is_required
 from printworks.dashboard.site.forms import Sent
@@ -32,7 +32,7 @@ from printworks.rules.people import Realm, read_email
 from printworks.rules.sign_in import Tries
 from printworks.rules.totp import find_step
 from printworks.store.accounts.passkeys import note_passkey_use, use_challenge
-from printworks.store.accounts.people import Person, find_person, use_step
+from printworks.store.accounts.people import Person, find_person, find_person_to_change, use_step
 from printworks.store.accounts.secrets import about_totp
 
 log = structlog.get_logger(__name__)
@@ -131,8 +131,13 @@ class Authentication:
             raise
 
     def let_in(self, work: SystemWork, authenticated: Authenticated) -> None:
-        """Use up the code and count anew; refuse a code that was used meanwhile."""
+        """Use up the code and count anew; refuse what was changed or used meanwhile."""
         person, step = authenticated.person, authenticated.step
+        # Nothing was locked while the password was hashed: whoever changes it ends all sessions, and
+        # this one must not begin after that.
+        kept = find_person_to_change(work.db, person.id)
+        if kept is None or _proofs_of(kept) != _proofs_of(person):
+            raise BadInput(_WRONG)
         if step is not None and not use_step(work.db, person.id, step):
             raise BadInput(_WRONG_CODE)
         code = authenticated.recovery_code
@@ -141,10 +146,13 @@ class Authentication:
         forget_person(work, person.realm, person.email)
 
     def let_in_with_passkey(self, db: Connection, used: UsedPasskey) -> None:
-        """Store that a passkey was used; refuse what it has signed before."""
+        """Store that a passkey was used; refuse what it has signed before, or one that is gone."""
+        # The person first, as whoever removes a passkey does: two that wait for each other would fail.
+        find_person_to_change(db, used.person.id)
         if not use_challenge(db, used.challenge, expires_at=used.expires_at):
             raise BadInput(_USED)
-        note_passkey_use(db, used.passkey, used.sign_count, now=self._services.clock())
+        if not note_passkey_use(db, used.passkey, used.sign_count, now=self._services.clock()):
+            raise BadInput(REFUSED)
 
     def log_failure(self, request: Request, realm: Realm, reason: str, **facts: object) -> None:
         """Log a failed sign-in: never what was entered."""
@@ -213,3 +221,8 @@ class Authentication:
         with self._services.database.writing() as db:
             work = self._services.system_work(db, actor, request.state.request_id)
             note_failure(work, person, allowed.number)
+
+
+def _proofs_of(person: Person) -> tuple[str, str | None]:
+    """Return what a person who signs in has to know or to have."""
+    return person.password_hash, person.totp_secret

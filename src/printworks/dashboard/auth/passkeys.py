@@ -26,7 +26,7 @@ from printworks.store.accounts.people import Person, get_person
 
 CHALLENGE_LASTS: Final = timedelta(minutes=10)
 _LARGEST: Final = 20_000
-_REFUSED: Final = "The passkey was not accepted. Try again, or sign in with your password instead."
+REFUSED: Final = "The passkey was not accepted. Try again, or sign in with your password instead."
 _NOT_ADDED: Final = "The passkey could not be added. Try again with this or another device."
 _TOO_LATE: Final = "The page was open for too long. Try again."
 # What the library and those below it raise for what nobody's authenticator sends.
@@ -145,12 +145,12 @@ class Passkeys:
         import webauthn
         from webauthn.helpers.exceptions import WebAuthnException
 
-        credential, challenge = _read(sent, _REFUSED)
+        credential, challenge = _read(sent, REFUSED)
         expires_at = self._check_challenge(whose, challenge)
         with self._services.database.reading() as db:
             passkey = find_passkey(db, realm, credential.id)
             if passkey is None:
-                raise BadInput(_REFUSED)
+                raise BadInput(REFUSED)
             person = get_person(db, passkey.person_id)
         try:
             verified = webauthn.verify_authentication_response(
@@ -163,7 +163,7 @@ class Passkeys:
                 require_user_verification=True,
             )
         except (WebAuthnException, *_MALFORMED) as error:
-            raise BadInput(_REFUSED) from error
+            raise BadInput(REFUSED) from error
         return UsedPasskey(person, passkey, verified.new_sign_count, challenge, expires_at)
 
     def _make_challenge(self, whose: str) -> str:

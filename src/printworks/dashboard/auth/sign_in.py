@@ -206,7 +206,7 @@ class SignInPages:
                 return self._let_in(db, attempt, entry)
         except BadInput:
             self._authentication.log_failure(
-                attempt.request, realm, "code used before", person=found.person.id
+                attempt.request, realm, "changed or used meanwhile", person=found.person.id
             )
             raise
 

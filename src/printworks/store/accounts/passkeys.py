@@ -79,13 +79,14 @@ def count_passkeys_of(db: Connection, whose: Iterable[Person]) -> Mapping[int, i
     return {row[0]: row[1] for row in db.execute(counted)}
 
 
-def note_passkey_use(db: Connection, passkey: Passkey, sign_count: int, *, now: datetime) -> None:
-    """Store that a passkey was used, and how often its authenticator says it was."""
-    db.execute(
+def note_passkey_use(db: Connection, passkey: Passkey, sign_count: int, *, now: datetime) -> bool:
+    """Store that a passkey was used, and how often its authenticator says; return False if it is gone."""
+    noted = db.execute(
         update(passkeys)
         .where(passkeys.c.id == passkey.id)
         .values(sign_count=sign_count, last_used_at=now)
     )
+    return noted.rowcount == 1
 
 
 def delete_passkey(db: Connection, person_id: int, passkey_id: int) -> Passkey | None:

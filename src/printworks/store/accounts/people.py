@@ -89,6 +89,12 @@ def get_person_to_change(db: Connection, person_id: int) -> Person:
     return get_struct(db, Person, wanted, missing="There is no person with this ID.")
 
 
+def find_person_to_change(db: Connection, person_id: int) -> Person | None:
+    """Return a person, and lock the row until the transaction ends; None if there is none now."""
+    wanted = select(*COLUMNS).where(people.c.id == person_id).with_for_update()
+    return find_struct(db, Person, wanted)
+
+
 def list_people(db: Connection, realm: Realm, *, merchant_id: int | None = None) -> list[Person]:
     """Return the people of one merchant, or the operators."""
     wanted = (
