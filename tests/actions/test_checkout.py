@@ -15,6 +15,7 @@ from printworks.actions.payments.checkout import (
     find_checkout,
     pay_as_recipient,
 )
+from printworks.actions.payments.payments import describe_charge
 from printworks.actions.submission.submit import await_payment
 from printworks.errors import WrongState
 from printworks.rules.images import ImageStatus
@@ -56,6 +57,24 @@ def test_a_recipient_who_adds_nothing_changes_nothing(database: Database) -> Non
         completed = complete_recipient(a_work_of(db, checkout), checkout, given)
 
         assert completed == checkout.order == read(db, checkout)
+
+
+@pytest.mark.parametrize(
+    ("email", "sent"), [("nobody", ""), (" Mary@Example.com ", "mary@example.com")]
+)
+def test_a_provider_is_told_an_email_only_if_it_is_one(
+    database: Database, email: str, sent: str
+) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        checkout = wait_for_recipient(db, merchant)
+        order = update_order(db, checkout.order, {"email": email})
+        work = a_work_of(db, checkout, catalogue=CATALOGUE, cards=CARDS)
+
+        payment = pay_as_recipient(work, checkout)
+
+        assert payment is not None
+        assert describe_charge(merchant, order, payment).payer_email == sent
 
 
 def test_nobody_pays_where_cards_are_no_longer_charged(database: Database) -> None:

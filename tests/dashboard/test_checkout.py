@@ -146,6 +146,25 @@ def test_only_what_is_missing_is_asked_for(v3: Client, browser: Client) -> None:
     assert re.findall(r'<input class="\w+" id="(\w+)"', page.body.decode()) == ["email"]
 
 
+@pytest.mark.parametrize("email", ["mary at home", "mary@example", "a, b@example.com"])
+def test_an_email_that_cannot_be_used_is_corrected_before_anybody_pays(
+    v3: Client, browser: Client, email: str
+) -> None:
+    url = ask_recipient(v3, email=email)
+    asked = visit(browser, url)
+
+    refused = fill_in(browser, url, do="complete", email=email)
+    corrected = fill_in(browser, url, do="complete", **EMAIL)
+
+    assert "How can we reach you?" in words_of(asked)
+    assert f'value="{email}"' in asked.body.decode()
+    assert refused.status == 400
+    assert 'id="email-error"' in refused.body.decode()
+    said = words_of(visit(browser, corrected.headers["location"]))
+    assert "Review and pay" in said
+    assert "mary@example.com" in said
+
+
 def test_what_the_merchant_said_stays(v3: Client, browser: Client) -> None:
     url = ask_recipient(v3)
 

@@ -1,9 +1,10 @@
 """Validates the address of a recipient at checkout, with messages for the recipient."""
 
-import re
 from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Final
+
+from printworks.rules.mail import find_address
 
 # The required fields, with their maximum lengths.
 NEEDED: Final[Mapping[str, int]] = {
@@ -23,7 +24,6 @@ _MISSING: Final[Mapping[str, str]] = {
     "postal_code": "Enter the postcode, or - if there is none.",
     "email": "Enter the email address.",
 }
-_EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
 def tidy(text: str) -> str:
@@ -52,7 +52,7 @@ def find_faults(missing: Collection[str], typed: Mapping[str, str]) -> dict[str,
             faults[name] = Fault.TOO_LONG
         elif not value.isprintable():
             faults[name] = Fault.UNPRINTABLE
-        elif name == "email" and not _EMAIL.fullmatch(value):
+        elif name == "email" and find_address(value) is None:
             faults[name] = Fault.NO_EMAIL
     return faults
 

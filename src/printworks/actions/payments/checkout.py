@@ -15,6 +15,7 @@ from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, WrongState
 from printworks.rules.events import OrderChanged
+from printworks.rules.mail import find_address
 from printworks.rules.merchants import MerchantState
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.payments import CheckoutLine, CheckoutTotal
@@ -58,7 +59,7 @@ class Checkout(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def missing(self) -> list[str]:
-        """What the recipient must still fill in, by the names of `NEEDED`."""
+        """What the recipient must still fill in or correct, by the names of `NEEDED`."""
         return _list_missing(self.order)
 
 
@@ -84,19 +85,17 @@ def find_checkout(system: SystemWork, token: str) -> Checkout | None:
 
 
 def complete_recipient(work: Work, checkout: Checkout, given: Mapping[str, str]) -> Order:
-    """Fill in from the recipient what the merchant left out; the rest stays.
+    """Fill in from the recipient what is missing or cannot be used; the rest stays.
 
     Raise `BadInput` if `find_problems` finds any.
     """
     order = get_any_order_to_change(work.db, checkout.order.id)
     _require_open(order, now=work.now)
-    for name, sentence in find_problems(_list_missing(order), given).items():
+    missing = _list_missing(order)
+    for name, sentence in find_problems(missing, given).items():
         raise BadInput(f"`{name}`: {sentence}")
-    changes = {
-        name: value
-        for name in (*NEEDED, *OPTIONAL)
-        if (value := tidy(given.get(name, ""))) and not getattr(order, name)
-    }
+    empty = [name for name in OPTIONAL if not getattr(order, name)]
+    changes = {name: value for name in (*missing, *empty) if (value := tidy(given.get(name, "")))}
     if not changes:
         return order
     work.record(order.id, OrderChanged(sorted(changes)))
@@ -104,7 +103,9 @@ def complete_recipient(work: Work, checkout: Checkout, given: Mapping[str, str])
 
 
 def _list_missing(order: Order) -> list[str]:
-    return [name for name in NEEDED if not getattr(order, name)]
+    # The API takes any text for an email; nobody could pay with one that the provider refuses.
+    usable = {name: getattr(order, name) for name in NEEDED} | {"email": find_address(order.email)}
+    return [name for name in NEEDED if not usable[name]]
 
 
 def pay_as_recipient(work: Work, checkout: Checkout) -> PaymentRequest | None:

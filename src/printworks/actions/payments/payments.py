@@ -26,7 +26,7 @@ from printworks.payments.provider import (
 )
 from printworks.rules.jobs import JobKind
 from printworks.rules.ledger import EntryKind
-from printworks.rules.mail import MailKind
+from printworks.rules.mail import MailKind, find_address
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import (
     CHECK_AFTER,
@@ -125,7 +125,7 @@ def describe_charge(merchant: Merchant, order: Order, payment: PaymentRequest) -
         destination_country=order.destination_country or "",
         recipient=order.recipient_name or "",
         merchant_reference=order.merchant_order_id or "",
-        payer_email=(order.email or "") if payment.payer is Payer.RECIPIENT else "",
+        payer_email=(find_address(order.email) or "") if payment.payer is Payer.RECIPIENT else "",
         rejected_refunds=payment.rejected_refunds,
     )
 

@@ -87,7 +87,10 @@ def describe_checkout(
         address=write_address(order, "" if "postal_code" in wanted else country),
         email=order.email or "",
         country=country,
-        fields=make_fields(wanted, order.destination_country or "", words),
+        # An email that cannot be used is there to be corrected.
+        fields=make_fields(
+            wanted, order.destination_country or "", words, values={"email": order.email or ""}
+        ),
         reason=explain_decline(payment.reason or "", words) if payment and is_declined else "",
         bank_url=(payment.url or "") if payment else "",
         is_refunded=payment is not None and payment.state in _REFUNDED,
