@@ -12,7 +12,7 @@ from printworks.mail.unsubscribing import make_unsubscribe_path
 from printworks.rules.jobs import JobKind
 from printworks.rules.languages import Language
 from printworks.rules.mail import MailFacts, MailKind, MailState, NoticeFact
-from printworks.rules.people import Role
+from printworks.rules.people import MAY, TEAM, Duty, Role
 from printworks.settings import Settings
 from printworks.store.accounts.secrets import get_link_key
 from printworks.store.accounts.sessions import list_sessions
@@ -26,7 +26,14 @@ from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
 from tests.dashboard.test_attacks import KNOWN, all_cookies, email_of, sign_in, window_of
 from tests.dashboard.visits import words_of
-from tests.dashboard.windows import PASSWORD, Window, find_token, merchant_of, open_console
+from tests.dashboard.windows import (
+    PASSWORD,
+    Window,
+    find_token,
+    merchant_of,
+    open_colleagues_window,
+    open_console,
+)
 from tests.factories import NO_LIMITS, NOON, VAULT, some_services
 from tests.mail.post_office import PostOffice, link_in, open_post_office, text_of
 from tests.mail.sending import work_on_mail
@@ -426,6 +433,42 @@ class TestLists:
         assert "No emails yet" in bob.words("/mail")
         assert bob.open(f"/mail/{mail.id}").status == 404
         assert bob.open(f"/mail/{10**17}").status == 404
+
+    @pytest.mark.both_databases
+    @pytest.mark.parametrize("role", TEAM)
+    def test_what_is_owed_is_read_only_by_those_who_see_the_account(
+        self,
+        server: Server,
+        alice: Window,
+        database: Database,
+        settings: Settings,
+        role: Role,
+    ) -> None:
+        assert alice.person is not None
+        with database.writing() as db:
+            work = some_services(database, settings).system_work(db)
+            for kind in (MailKind.OVERDUE, MailKind.LOW_CREDIT, MailKind.INVOICES_READY):
+                owed = NoticeFact(amount=4200, currency="GBP", due_on=NOON.date())
+                letter = NewLetter(
+                    kind=kind,
+                    email=alice.person.email,
+                    facts=MailFacts(items=[owed]),
+                    merchant_id=alice.person.merchant_id,
+                    person_id=alice.person.id,
+                )
+                write_mail(work, letter)
+        written = mails_in(database)
+        self.write(database, settings, alice)
+        colleague = open_colleagues_window(server, database, alice, role)
+
+        listed = colleague.open("/mail")
+        pages = {mail.kind: colleague.open(f"/mail/{mail.id}").status for mail in written}
+
+        sees_account = Duty.ACCOUNT in MAY[role]
+        assert "An image cannot be printed" in words_of(listed)
+        for mail in written:
+            assert (f'/mail/{mail.id}"' in listed.body.decode()) is sees_account
+            assert pages[mail.kind] == (200 if sees_account else 404)
 
     def test_a_list_says_when_there_is_more(
         self, operator: Window, alice: Window, database: Database, settings: Settings

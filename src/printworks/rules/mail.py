@@ -171,6 +171,15 @@ def list_choices(realm: Realm, role: Role) -> list[MailKind]:
     ]
 
 
+def list_hidden(realm: Realm, role: Role) -> list[MailKind]:
+    """Return which mails to others of the realm are not for a person in a role."""
+    return [
+        kind
+        for kind, terms in NOTICES.items()
+        if terms.realm is realm and terms.duty not in MAY[role]
+    ]
+
+
 def is_wanted(kind: MailKind, role: Role, chosen: Mapping[MailKind, bool]) -> bool:
     """Return whether a person in a role is told, given what they have chosen."""
     terms = NOTICES[kind]

@@ -1,5 +1,6 @@
 """Lists of mails, for operators and for merchants."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -9,7 +10,7 @@ from printworks.dashboard.shared.mail_words import MAIL_NAMES, MAIL_STATES
 from printworks.dashboard.site.branding import find_brand
 from printworks.dashboard.site.forms import find_choice
 from printworks.dashboard.site.visits import Visit
-from printworks.rules.mail import MailState
+from printworks.rules.mail import MailKind, MailState
 from printworks.store.mail.mails import Mail, MailSearch, search_mails
 
 _ROWS: Final = 50
@@ -22,11 +23,13 @@ class MailLine(msgspec.Struct, frozen=True):
     subject: str
 
 
-def list_mails(visit: Visit, *, merchant_id: int | None = None) -> dict[str, Any]:
+def list_mails(
+    visit: Visit, *, merchant_id: int | None = None, hidden: Sequence[MailKind] = ()
+) -> dict[str, Any]:
     """Return what the page of a list shows."""
     state = find_choice(MailState, visit.query.get("state", ""))
     text = visit.search_text
-    search = MailSearch(email=text, state=state, merchant_id=merchant_id)
+    search = MailSearch(email=text, state=state, merchant_id=merchant_id, hidden=hidden)
     page = search_mails(visit.db, search, before=visit.cursor(), limit=_ROWS)
     settings = visit.services.settings
     return {

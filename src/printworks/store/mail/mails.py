@@ -1,5 +1,6 @@
 """Mails: written with what causes them, sent by a worker, listed for those whom they concern."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -88,6 +89,8 @@ class MailSearch(msgspec.Struct, frozen=True):
     email: str = ""
     state: MailState | None = None
     merchant_id: int | None = None
+    # Kinds that are not for whoever searches.
+    hidden: Sequence[MailKind] = ()
 
 
 _COLUMNS: Final = columns_of(mails, Mail, stored_facts=mails.c.facts)
@@ -120,11 +123,19 @@ def get_mail_to_change(db: Connection, mail_id: int) -> Mail:
     return get_struct(db, Mail, wanted, missing=f"There is no email {mail_id}.")
 
 
-def get_mail(db: Connection, mail_id: int, *, merchant_id: int | None = None) -> Mail:
-    """Return a mail: any, or one of a merchant."""
+def get_mail(
+    db: Connection,
+    mail_id: int,
+    *,
+    merchant_id: int | None = None,
+    hidden: Sequence[MailKind] = (),
+) -> Mail:
+    """Return a mail: any, or one of a merchant, but none of the kinds that are hidden."""
     wanted = select(*_COLUMNS).where(mails.c.id == possible_id(mail_id))
     if merchant_id is not None:
         wanted = wanted.where(mails.c.merchant_id == merchant_id)
+    if hidden:
+        wanted = wanted.where(mails.c.kind.not_in(hidden))
     return get_struct(db, Mail, wanted, missing=f"There is no email {mail_id}.")
 
 
@@ -137,6 +148,8 @@ def search_mails(
         fits.append(mails.c.merchant_id == search.merchant_id)
     if search.state is not None:
         fits.append(mails.c.state == spelled_out(search.state))
+    if search.hidden:
+        fits.append(mails.c.kind.not_in(search.hidden))
     if search.email:
         # PostgreSQL raises an error for a zero byte, and no address has one.
         text = search.email.replace("\0", "").lower()
