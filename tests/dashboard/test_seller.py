@@ -4,8 +4,10 @@ import pytest
 
 from printworks.rules.sellers import Registration
 from printworks.rules.taxes import TaxRounding
+from printworks.store.accounts.audit import list_audit
 from printworks.store.engine.database import Database
 from printworks.store.money.sellers import find_business, find_seller
+from tests.api.conftest import MovableClock
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import PASSWORD, Window, merchant_of
 from tests.sellers import BRITISH, GERMAN, sell
@@ -55,6 +57,58 @@ def test_a_seller_is_saved_registered_and_ended(operator: Window, database: Data
     assert "No tax is collected any more." in ended
     with database.reading() as db:
         assert find_seller(db) is None
+
+
+@pytest.mark.parametrize(
+    ("form_action", "given"),
+    [
+        ("set-seller", {**GIVEN, "iban": "DE89370400440532013000"}),
+        ("register-seller", {"country": "DE", "vat_id": "DE136695976"}),
+        ("unregister-seller", {"country": "FR"}),
+        ("end-seller", {}),
+    ],
+)
+def test_whoever_changes_what_stands_on_invoices_enters_the_password_again(
+    operator: Window,
+    database: Database,
+    clock: MovableClock,
+    form_action: str,
+    given: dict[str, str],
+) -> None:
+    operator.do(PAGE, "set-seller", **GIVEN)
+    operator.do(PAGE, "register-seller", country="FR", vat_id="FR40303265045")
+    clock.advance(minutes=11)
+    with database.reading() as db:
+        before = find_seller(db)
+
+    refused = operator.do(PAGE, form_action, **given)
+    with database.reading() as db:
+        unchanged = find_seller(db)
+    confirmed = operator.do(PAGE, form_action, current_password=PASSWORD, **given)
+
+    assert refused.status == 403
+    assert "Enter your password to confirm this change." in words_of(refused)
+    assert unchanged == before
+    assert confirmed.status == 303
+    with database.reading() as db:
+        assert find_seller(db) != before
+
+
+def test_the_audit_log_tells_which_account_was_replaced_by_which(
+    operator: Window, database: Database
+) -> None:
+    for iban in (GIVEN["iban"], "DE89370400440532013000", ""):
+        operator.do(PAGE, "set-seller", **{**GIVEN, "iban": iban})
+    operator.do(PAGE, "set-seller", **{**GIVEN, "iban": "", "bank": "Another bank"})
+
+    with database.reading() as db:
+        told = [entry.details for entry in list_audit(db, limit=4)]
+    assert told == [
+        {"changed": ["bank"]},
+        {"changed": ["iban"], "iban": "", "before": "…3000"},
+        {"changed": ["iban"], "iban": "…3000", "before": "…5555"},
+        {"changed": ["all"], "iban": "…5555", "before": ""},
+    ]
 
 
 def test_what_is_wrong_is_said_at_its_field_and_stays_typed(

@@ -31,7 +31,8 @@ def set_seller(system: SystemWork, typed: Seller) -> None:
     if stored is None:
         seller = tidy_seller(typed, COUNTRIES)
         seller_id = insert_seller(system.db, seller, now=system.real_now)
-        system.audit("set-seller", f"seller {seller_id}", changed=["all"])
+        account = _describe_account("", seller.iban)
+        system.audit("set-seller", f"seller {seller_id}", changed=["all"], **account)
         return
     kept = msgspec.structs.replace(typed, registrations=stored.seller.registrations)
     _change(system, stored, tidy_seller(kept, COUNTRIES))
@@ -69,7 +70,17 @@ def _change(system: SystemWork, stored: StoredSeller, seller: Seller) -> None:
     if not changed:
         return
     update_seller(system.db, stored.id, seller, now=system.real_now)
-    system.audit("set-seller", f"seller {stored.id}", changed=changed)
+    account = _describe_account(stored.seller.iban, seller.iban)
+    system.audit("set-seller", f"seller {stored.id}", changed=changed, **account)
+
+
+def _describe_account(before: str, iban: str) -> dict[str, str]:
+    """Return the ends of the accounts before and after, as the audit log shows a change."""
+    return {} if before == iban else {"iban": _end_of(iban), "before": _end_of(before)}
+
+
+def _end_of(iban: str) -> str:
+    return f"…{iban.replace(' ', '')[-4:]}" if iban else ""
 
 
 def change_business(work: Work, typed: Business) -> None:

@@ -42,7 +42,9 @@ def show_seller(visit: ConsoleVisit) -> Response:
     )
 
 
-@show_seller.action("set-seller", "The seller was saved. New quotes carry its tax.")
+@show_seller.action(
+    "set-seller", "The seller was saved. New quotes carry its tax.", needs_password=True
+)
 def save_seller(visit: ConsoleVisit) -> None:
     """Say who sells, and how prices are kept."""
     set_seller(visit.system_work, _read(visit))
@@ -64,7 +66,7 @@ def _read(visit: ConsoleVisit) -> Seller:
     )
 
 
-@show_seller.action("register-seller", "The registration was added.")
+@show_seller.action("register-seller", "The registration was added.", needs_password=True)
 def add_registration(visit: ConsoleVisit) -> None:
     """Add a VAT ID of another country."""
     sent = visit.sent
@@ -72,7 +74,7 @@ def add_registration(visit: ConsoleVisit) -> None:
     register_seller(visit.system_work, sent.text("country"), registration)
 
 
-@show_seller.action("unregister-seller", "The registration was removed.")
+@show_seller.action("unregister-seller", "The registration was removed.", needs_password=True)
 def drop_registration(visit: ConsoleVisit) -> None:
     unregister_seller(visit.system_work, visit.sent.text("country"))
 
