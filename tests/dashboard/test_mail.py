@@ -363,19 +363,28 @@ class TestUnsubscribing:
 
 
 class TestLists:
-    def write(self, database: Database, settings: Settings, window: Window) -> Mail:
-        """Write a mail to somebody, and one to a colleague."""
+    def write_notices(
+        self, database: Database, settings: Settings, window: Window, *, number: int = 1
+    ) -> None:
+        """Write so many mails to somebody."""
         assert window.person is not None
+        letter = NewLetter(
+            kind=MailKind.IMAGES_FAILED,
+            email=window.person.email,
+            facts=MailFacts(items=[NoticeFact(order=17, text="Not there.")]),
+            merchant_id=window.person.merchant_id,
+            person_id=window.person.id,
+        )
         with database.writing() as db:
             work = some_services(database, settings).system_work(db)
-            letter = NewLetter(
-                kind=MailKind.IMAGES_FAILED,
-                email=window.person.email,
-                facts=MailFacts(items=[NoticeFact(order=17, text="Not there.")]),
-                merchant_id=window.person.merchant_id,
-                person_id=window.person.id,
-            )
-            write_mail(work, letter)
+            for _ in range(number):
+                write_mail(work, letter)
+
+    def write(self, database: Database, settings: Settings, window: Window) -> Mail:
+        """Write a mail to somebody, and one to a colleague."""
+        self.write_notices(database, settings, window)
+        with database.writing() as db:
+            work = some_services(database, settings).system_work(db)
             invite_colleague(work.for_merchant(merchant_of(db, window)), "tom@shop.example")
         return mails_in(database)[0]
 
@@ -473,8 +482,7 @@ class TestLists:
     def test_a_list_says_when_there_is_more(
         self, operator: Window, alice: Window, database: Database, settings: Settings
     ) -> None:
-        for _ in range(26):
-            self.write(database, settings, alice)
+        self.write_notices(database, settings, alice, number=52)
 
         page = operator.open("/console/mail")
         assert b'rel="next"' in page.body

@@ -29,6 +29,9 @@ OF_A_NETWORK: Final = Allowance(20, timedelta(seconds=5))
 OF_A_KNOWN_BROWSER: Final = Allowance(5, timedelta(minutes=5))
 # Links to choose a new password, for one address: whether somebody signs in with it or not.
 OF_A_RESET: Final = Allowance(3, timedelta(minutes=20))
+# Invitations by mail: to one address, whoever invites; and of one merchant, to any address.
+OF_AN_INVITATION: Final = OF_A_RESET
+OF_A_TEAM: Final = Allowance(20, timedelta(hours=1))
 
 
 def count_in_a_row(before: Tries, *, now: datetime) -> Tries | timedelta:

@@ -1,5 +1,6 @@
 """People: signing up, invitations and password resets."""
 
+from functools import partial
 from typing import Final
 
 from sqlalchemy import Connection
@@ -12,6 +13,7 @@ from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.mail import MailKind
 from printworks.rules.people import MOST_IN_TEAM, OPERATORS, TEAM, Realm, Role, read_email
+from printworks.rules.sign_in import OF_A_TEAM, OF_AN_INVITATION, Allowance, Tries, count_within
 from printworks.store.accounts.invitations import (
     NewInvitation,
     add_invitation,
@@ -32,6 +34,7 @@ from printworks.store.accounts.people import (
     set_password,
 )
 from printworks.store.accounts.sessions import end_sessions
+from printworks.store.accounts.tries import count_try
 from printworks.store.views.home.news import begin_unread
 
 _TAKEN = "This email address is already in use; sign in instead."
@@ -104,12 +107,36 @@ _INVITING: Final = {
 def _invite(work: SystemWork, new: NewInvitation, kind: MailKind, *, by_mail: bool) -> str:
     if find_person(work.db, new.realm, new.email) is not None:
         raise WrongState(f"{new.email} can sign in already.")
+    if by_mail:
+        _check_allowance(work, new)
     details = {} if kind is MailKind.MERCHANT_INVITATION else {"role": new.role}
     work.audit(_INVITING[kind], new.email, **details)
     token = add_invitation(work.db, new, now=work.real_now)
     if by_mail:
         mail_link(work, LinkToMail(kind, new, token, new.merchant_id))
     return token
+
+
+def _check_allowance(work: SystemWork, new: NewInvitation) -> None:
+    """Refuse an invitation that would be one email too many for its address or its merchant."""
+    if work.backing.mail_terms is None:
+        return
+    if not _is_allowed(work, f"invitation {new.realm} {new.email}", OF_AN_INVITATION):
+        raise WrongState(
+            f"{new.email} was sent {OF_AN_INVITATION.together} invitations lately. One more can be "
+            "sent every 20 minutes, or pass the link on yourself."
+        )
+    is_of_merchant = new.merchant_id is not None
+    if is_of_merchant and not _is_allowed(work, f"team {new.merchant_id}", OF_A_TEAM):
+        raise WrongState(
+            f"The team sent {OF_A_TEAM.together} invitations lately. One more can be sent every "
+            "hour, or pass the link on yourself."
+        )
+
+
+def _is_allowed(work: SystemWork, what: str, allowance: Allowance) -> bool:
+    rule = partial(count_within, allowance, now=work.real_now)
+    return isinstance(count_try(work.db, what, rule, now=work.real_now), Tries)
 
 
 def invite_to_choose_password(
