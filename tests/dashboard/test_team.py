@@ -74,6 +74,29 @@ def test_a_colleague_is_invited_comes_is_promoted_and_goes(
     ]
 
 
+def test_nobody_learns_by_an_invitation_who_signs_in_for_another_shop(
+    alice: Window, bob: Window, operator: Window, browser: Client, database: Database
+) -> None:
+    assert alice.person is not None
+    assert bob.person is not None
+    theirs, own = bob.person.email, alice.person.email
+
+    invited = alice.do("/team", "invite-to-team", email=theirs, role="viewer")
+    refused = alice.do("/team", "invite-to-team", email=own, role="viewer")
+    told = operator.do(f"/console/merchants/{alice.code}", "invite-colleague", email=theirs)
+
+    [path] = re.findall(r"(/invitations/[0-9a-f]+)", invited.body.decode())
+    assert f"{own} can sign in already." in words_of(refused)
+    assert f"{theirs} can sign in already." in words_of(told)
+    stranger = Window(browser)
+    given = {"form_token": find_token(stranger.open(path)), "password": PASSWORD}
+    assert "already in use; sign in instead" in words_of(stranger.send(path, given))
+    with database.reading() as db:
+        assert get_person(db, bob.person.id) == bob.person
+        [entry] = list_audit(db, merchant_id=alice.person.merchant_id, limit=5)
+    assert (entry.action, entry.subject) == ("invite-colleague", theirs)
+
+
 def test_an_invitation_can_be_withdrawn_and_ends_by_itself(
     alice: Window, browser: Client, clock: MovableClock
 ) -> None:

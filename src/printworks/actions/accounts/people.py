@@ -105,7 +105,10 @@ _INVITING: Final = {
 
 
 def _invite(work: SystemWork, new: NewInvitation, kind: MailKind, *, by_mail: bool) -> str:
-    if find_person(work.db, new.realm, new.email) is not None:
+    known = find_person(work.db, new.realm, new.email)
+    # A merchant must not learn who signs in for others: the link says so to whoever it is for.
+    is_secret = work.actor.realm is Realm.MERCHANT
+    if known is not None and (known.merchant_id == new.merchant_id or not is_secret):
         raise WrongState(f"{new.email} can sign in already.")
     if by_mail:
         _check_allowance(work, new)
