@@ -184,6 +184,17 @@ class TestWhatNeedsYou:
         said = alice.words("/home")
         assert said.count("Your bank wants you to confirm the payment of £12.50.") == 1
 
+    def test_a_payment_that_the_bank_asks_about_is_not_lost_among_those_of_recipients(
+        self, alice: Window, database: Database
+    ) -> None:
+        with database.writing() as db:
+            merchant = merchant_of(db, alice)
+            for _ in range(20):
+                rows.add_payment(db, merchant, state=PaymentState.WAITING, payer=Payer.RECIPIENT)
+            rows.add_payment(db, merchant, state=PaymentState.WAITING, amount=1250)
+
+        assert "Your bank wants you to confirm the payment of £12.50." in alice.words("/home")
+
 
 class TestFirstSteps:
     def test_they_tick_themselves_off_and_can_be_put_away(

@@ -148,8 +148,10 @@ def find_first_and_last(db: Connection, merchant_id: int) -> tuple[datetime, dat
     return None if first is None or last is None else (first, last)
 
 
-def list_pending_payments(db: Connection, merchant_id: int, *, limit: int) -> list[PendingPayment]:
-    """Return the pending payments for a merchant's orders, oldest first."""
+def list_pending_payments(
+    db: Connection, merchant_id: int, *, payer: Payer | None = None, limit: int
+) -> list[PendingPayment]:
+    """Return the pending payments for a merchant's orders, of one payer or all, oldest first."""
     query = (
         select(*_PENDING)
         # Spelled as in the index of all pending payments, which are few; and the merchant so that
@@ -161,4 +163,6 @@ def list_pending_payments(db: Connection, merchant_id: int, *, limit: int) -> li
         .order_by(payment_requests.c.id)
         .limit(limit)
     )
+    if payer is not None:
+        query = query.where(payment_requests.c.payer == payer)
     return list_structs(db, PendingPayment, query)

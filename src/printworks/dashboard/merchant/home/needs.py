@@ -71,9 +71,12 @@ def name_order(order_id: int, reference: str | None) -> str:
 
 def _list_payments(visit: MerchantVisit) -> Iterator[Need]:
     """Tell of payments that the merchant has to authorise at the bank."""
-    pending = list_pending_payments(visit.db, visit.merchant.id, limit=_MOST_PENDING)
+    # Those of recipients, of which a shop may have many, would leave no place for them.
+    pending = list_pending_payments(
+        visit.db, visit.merchant.id, payer=Payer.MERCHANT, limit=_MOST_PENDING
+    )
     for payment in pending:
-        if payment.payer is Payer.MERCHANT and payment.state is PaymentState.WAITING:
+        if payment.state is PaymentState.WAITING:
             amount = format_money(payment.amount, payment.currency)
             yield Need(
                 title=name_order(payment.order_id, None),
