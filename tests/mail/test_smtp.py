@@ -3,8 +3,10 @@
 import socket
 import ssl
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import trustme
@@ -179,6 +181,44 @@ def test_a_server_that_cannot_encrypt_is_not_spoken_to(office: PostOffice) -> No
         send(settings)
     with pytest.raises(MailUnavailable, match="STARTTLS"):
         a_mailer(settings).check()
+
+
+@contextmanager
+def refuse_everybody(at: str, said: str) -> Iterator[int]:
+    """Be a server that refuses at one step, whoever asks; give the port."""
+
+    def answer() -> None:
+        connection, _ = listener.accept()
+        with connection, connection.makefile("rw", newline="") as lines:
+            lines.write("220 mail.example\r\n")
+            lines.flush()
+            for line in lines:
+                welcome = "250-mail.example\r\n250-STARTTLS\r\n250 AUTH PLAIN"
+                lines.write(f"{said if line.upper().startswith(at) else welcome}\r\n")
+                lines.flush()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = Thread(target=answer)
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("at", "said", "given"),
+    [
+        ("STARTTLS", "554 No certificate", {"smtp_security": "starttls"}),
+        ("AUTH", "550 Too many today", {"smtp_user": USER, "smtp_password": PASSWORD}),
+    ],
+)
+def test_what_a_server_refuses_before_there_is_a_mail_may_be_tried_again(
+    at: str, said: str, given: dict[str, str]
+) -> None:
+    with refuse_everybody(at, said) as port:
+        settings = PostOffice(port).settings(some_settings(), **given)
+
+        with pytest.raises(MailUnavailable, match=f"{said[:3]}: {said[4:]}"):
+            send(settings)
 
 
 def test_a_check_sends_nothing(office: PostOffice) -> None:

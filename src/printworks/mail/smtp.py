@@ -46,19 +46,26 @@ class SmtpMailer:
 
     @contextmanager
     def _connected(self) -> Iterator[smtplib.SMTP]:
-        settings = self._settings
         server = self._connect()
         try:
-            if settings.smtp_security == "starttls":
-                server.starttls(context=self._make_context())
-            if settings.smtp_user:
-                server.login(settings.smtp_user, settings.smtp_password)
+            self._sign_in(server)
             yield server
             # The mail is taken: whatever the server says now, it must not be sent again.
             with suppress(smtplib.SMTPException, OSError):
                 server.quit()
         finally:
             server.close()
+
+    def _sign_in(self, server: smtplib.SMTP) -> None:
+        settings = self._settings
+        try:
+            if settings.smtp_security == "starttls":
+                server.starttls(context=self._make_context())
+            if settings.smtp_user:
+                server.login(settings.smtp_user, settings.smtp_password)
+        except smtplib.SMTPResponseException as error:
+            # Said before there was a mail, whatever the code.
+            raise MailUnavailable(_describe(error.smtp_code, error.smtp_error)) from error
 
     def _connect(self) -> smtplib.SMTP:
         settings = self._settings
@@ -83,11 +90,7 @@ def _explained() -> Iterator[None]:
     except smtplib.SMTPRecipientsRefused as error:
         [(code, said)] = error.recipients.values()
         raise _judge(code, said) from error
-    except (
-        smtplib.SMTPAuthenticationError,
-        smtplib.SMTPConnectError,
-        smtplib.SMTPHeloError,
-    ) as error:
+    except (smtplib.SMTPConnectError, smtplib.SMTPHeloError) as error:
         # Said before there was a mail.
         raise MailUnavailable(_describe(error.smtp_code, error.smtp_error)) from error
     except smtplib.SMTPResponseException as error:
