@@ -19,6 +19,7 @@ from printworks.rules.recipients import NEEDED, OPTIONAL, Fault, find_faults, fi
 from printworks.rules.shops import ShopProfile
 from printworks.store.accounts.merchants import get_merchant_by_code
 from printworks.store.engine.database import Database
+from printworks.store.money.payments import find_last_request
 from tests.api.client import Client
 from tests.api.conftest import MovableClock
 from tests.api.images import add, create
@@ -189,6 +190,9 @@ def test_an_erased_recipient_has_no_page(
     link = follow(alice, tracked)
     paid = ask_recipient(v3, **EMAIL)
     pay(browser, paid)
+    with database.reading() as db:
+        payment = find_last_request(db, newest(v3))
+    assert payment is not None
     for order in (tracked, newest(v3)):
         hear(database, v3, order, LabState.DISPATCHED)
         with database.writing() as db:
@@ -196,6 +200,7 @@ def test_an_erased_recipient_has_no_page(
 
     assert visit(browser, link).status == 404
     assert visit(browser, paid).status == 404
+    assert visit(browser, f"/payments/{payment.key}").status == 404
 
 
 def test_a_cancelled_order_says_so_in_words(v3: Client, browser: Client, alice: Window) -> None:

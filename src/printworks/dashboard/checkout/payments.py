@@ -51,6 +51,9 @@ class PaymentPages:
             return show_unknown_payment(find_reader(request))
         case = self._payments.find_out(case)
         if case.payment.payer is Payer.RECIPIENT:
+            if not case.order.payment_token:
+                # The recipient was erased, and with it the page that leads anywhere.
+                return show_unknown_payment(find_reader(request))
             return send_on(_way_back(case))
         return show_payment(self._view(case), _read_by(request, case))
 
