@@ -277,7 +277,7 @@ STATES: Final[Mapping[str, Show]] = {
     "checkout-finding-out": _checkout(_S.FINDING_OUT),
     "checkout-not-ready": _checkout(_S.NOT_READY),
     "checkout-cancelled": _checkout(_S.CANCELLED),
-    "checkout-refunded": _checkout(_S.CANCELLED, is_refunded=True, is_back=True),
+    "checkout-refunded": _checkout(_S.CANCELLED, refund="Your payment was refunded."),
     "checkout-expired": _checkout(_S.EXPIRED),
     "checkout-unknown": lambda request: refuse_unknown_order(find_reader(request)),
     "payment-finding-out": _payment(PaymentState.ASKED),

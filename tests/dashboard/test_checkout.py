@@ -4,17 +4,24 @@ import re
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
+from printworks.actions.payments.payments import settle
+from printworks.payments.provider import Declined, Outcome, Paid
 from printworks.rules.merchants import MerchantState
+from printworks.rules.payments import PaymentState
 from printworks.store.accounts.lifecycle import set_state
 from printworks.store.accounts.merchants import get_merchant_by_code
 from printworks.store.engine.database import Database
 from printworks.store.money.payments import find_last_request
+from printworks.store.tables import payment_requests
+from printworks.worker.payments import NOT_ANSWERED
 from tests.api.client import Client
 from tests.api.conftest import MovableClock
 from tests.api.images import add, create, receive
 from tests.api.production import see, set_status
 from tests.dashboard.visits import ask_recipient, fill_in, send, token_of, visit, words_of
+from tests.factories import a_system_work
 
 EMAIL = {"email": "mary@example.com"}
 GIVEN = {
@@ -230,6 +237,70 @@ def test_a_declined_payment_says_why_and_can_be_tried_again(v3: Client, browser:
         in said
     )
     assert "Thank you for your payment" in words_of(visit(browser, again.headers["location"]))
+
+
+def settle_with(database: Database, v3: Client, outcome: Outcome) -> None:
+    """Let a worker conclude what became of the payment for the newest order."""
+    with database.writing() as db:
+        payment = find_last_request(db, order_of(v3)["id"])
+        assert payment is not None
+        settle(a_system_work(db), payment.id, outcome)
+
+
+def test_nobody_is_told_that_nothing_was_charged_if_nobody_knows(
+    v3: Client, browser: Client, database: Database, clock: MovableClock
+) -> None:
+    url = ask_recipient(v3, **EMAIL)
+    begin_payment(browser, url)
+    settle_with(database, v3, Declined(reason=NOT_ANSWERED))
+
+    said = words_of(visit(browser, url))
+    clock.advance(days=31)
+    expired = words_of(visit(browser, url))
+
+    assert (
+        "The payment did not go through The bank did not confirm the payment. "
+        "Whatever was charged is refunded. Try again, or use another card." in said
+    )
+    assert "Whatever was charged is refunded. Ask Alice for a new link." in expired
+    assert "not been charged" not in said
+    assert "Nothing was charged" not in expired
+
+
+def test_whoever_paid_too_late_is_told_of_the_refund(
+    v3: Client, browser: Client, database: Database, clock: MovableClock
+) -> None:
+    url = ask_recipient(v3, **EMAIL)
+    begin_payment(browser, url)
+    settle_with(database, v3, Declined(reason=NOT_ANSWERED))
+    settle_with(database, v3, Paid(provider="simulated", reference="late"))
+    clock.advance(days=31)
+
+    said = words_of(visit(browser, url))
+
+    assert "Your payment is refunded to the original payment method. Ask Alice" in said
+    assert "Nothing was charged" not in said
+
+
+@pytest.mark.parametrize(
+    ("state", "sentence"),
+    [
+        (PaymentState.CANCELLED, "Whatever was charged is refunded."),
+        (PaymentState.REFUNDED, "Your payment was refunded to the original payment method."),
+        (PaymentState.REFUND_REJECTED, "Your payment is refunded."),
+        (PaymentState.REPAID, "Your payment was refunded."),
+    ],
+)
+def test_a_cancelled_order_says_what_becomes_of_what_was_paid(
+    v3: Client, browser: Client, database: Database, state: PaymentState, sentence: str
+) -> None:
+    url = ask_recipient(v3, **EMAIL)
+    fill_in(browser, begin_payment(browser, url), decision="authorise")
+    assert set_status(v3, order_of(v3)["id"], "Cancelled").status == 200
+    with database.writing() as db:
+        db.execute(update(payment_requests).values(state=state))
+
+    assert f"there is nothing to pay. {sentence}" in words_of(visit(browser, url))
 
 
 def test_who_comes_back_without_having_decided_can_go_on(v3: Client, browser: Client) -> None:

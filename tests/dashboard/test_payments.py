@@ -6,6 +6,7 @@ from sqlalchemy import update
 from printworks.rules.payments import PaymentState
 from printworks.store.engine.database import Database
 from printworks.store.tables import payment_requests
+from printworks.worker.payments import NOT_ANSWERED
 from tests.api.client import Client
 from tests.api.conftest import MovableClock
 from tests.api.production import see, set_status
@@ -63,6 +64,21 @@ def test_a_payment_that_was_declined_says_why_and_what_to_do(v3: Client, browser
     assert "The payment was not authorised." in said
     assert "Submit the order again" in said
     assert see(v3, order)["status"] == "NotYetSubmitted"
+
+
+def test_no_merchant_is_told_that_nothing_was_charged_if_nobody_knows(
+    v3: Client, browser: Client, database: Database
+) -> None:
+    _, url = ask_merchant(v3)
+    with database.writing() as db:
+        ended = {"state": PaymentState.DECLINED, "reason": NOT_ANSWERED}
+        db.execute(update(payment_requests).values(ended))
+
+    said = words_of(visit(browser, url))
+
+    assert "The payment did not go through" in said
+    assert "Whatever was charged is refunded. Submit the order again to retry." in said
+    assert "Nothing was charged" not in said
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What a recipient can do with an order now, and what the page shows of it."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
@@ -22,16 +23,28 @@ from printworks.dashboard.checkout.order_view import (
     write_address,
 )
 from printworks.dashboard.checkout.readers import RecipientReader
-from printworks.dashboard.checkout.refusals import explain_decline
-from printworks.language.words import Words
+from printworks.dashboard.checkout.refusals import explain_decline, is_certain
+from printworks.language.words import Words, mark
 from printworks.rules.merchants import MerchantState
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import PaymentState
 from printworks.rules.reasons import ReasonCode, has_reason
 from printworks.rules.recipients import OPTIONAL
+from printworks.store.money.payments import PaymentRequest
 from printworks.wire.links import Links
 
-_REFUNDED: Final = frozenset({PaymentState.REFUNDING, PaymentState.REFUNDED})
+_REFUNDS: Final[Mapping[PaymentState, str]] = {
+    PaymentState.REFUNDING: mark("Your payment is refunded to the original payment method."),
+    PaymentState.REFUNDED: mark(
+        "Your payment was refunded to the original payment method. "
+        "Banks may take a few days to show it."
+    ),
+    # How it is repaid after that is between the payer and the shop.
+    PaymentState.REFUND_REJECTED: mark("Your payment is refunded."),
+    PaymentState.REPAID: mark("Your payment was refunded."),
+    # Nobody knows yet whether it was charged.
+    PaymentState.CANCELLED: mark("Whatever was charged is refunded."),
+}
 
 
 def find_state(checkout: Checkout, *, can_pay: bool, now: datetime) -> CheckoutState:
@@ -93,13 +106,20 @@ def describe_checkout(
         ),
         reason=explain_decline(payment.reason or "", words) if payment and is_declined else "",
         bank_url=(payment.url or "") if payment else "",
-        is_refunded=payment is not None and payment.state in _REFUNDED,
-        is_back=payment is not None and payment.state is PaymentState.REFUNDED,
+        refund=_explain_refund(payment, words) if payment else "",
         progress=_find_progress(checkout, catalogue, words)
         if state is CheckoutState.PAID
         else None,
         version=str((order.version, payment and payment.state, checkout.shop.profile)),
     )
+
+
+def _explain_refund(payment: PaymentRequest, words: Words) -> str:
+    """Say what becomes of what was charged; empty if nothing was."""
+    state = payment.state
+    if state is PaymentState.DECLINED and not is_certain(payment.reason or ""):
+        state = PaymentState.CANCELLED
+    return words.say(_REFUNDS[state]) if state in _REFUNDS else ""
 
 
 def _find_progress(checkout: Checkout, catalogue: Catalogue, words: Words) -> OrderProgress:

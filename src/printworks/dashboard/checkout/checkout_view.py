@@ -92,9 +92,8 @@ class CheckoutView(msgspec.Struct, frozen=True, kw_only=True):
     bank_url: str = ""
     # Whether the recipient has just asked to pay.
     is_leaving: bool = False
-    # Whether what was paid goes back, and whether it has.
-    is_refunded: bool = False
-    is_back: bool = False
+    # What becomes of what was charged, as a sentence; empty if nothing was.
+    refund: str = ""
     # How far it is, once it is paid.
     progress: OrderProgress | None = None
     # Another one whenever the page would show something else.
@@ -237,7 +236,7 @@ def _say_not_ready(view: CheckoutView, reader: RecipientReader) -> Response:
         view,
         reader,
         say("This order is not ready for payment"),
-        *_say_refund(view, reader),
+        *_say_refund(view),
         say(
             "{shop} is still preparing it. Keep this link and come back later.",
             shop=view.shop.name,
@@ -254,7 +253,7 @@ def _say_cancelled(view: CheckoutView, reader: RecipientReader) -> Response:
         reader,
         say("This order was cancelled"),
         say("Nothing is printed, and there is nothing to pay."),
-        *_say_refund(view, reader),
+        *_say_refund(view),
         say("If you have questions, ask {shop}.", shop=view.shop.name),
         tone="warn",
     )
@@ -267,24 +266,17 @@ def _say_expired(view: CheckoutView, reader: RecipientReader) -> Response:
         view,
         reader,
         say("The time to pay for this order has expired"),
-        say("Nothing was charged. Ask {shop} for a new link.", shop=view.shop.name),
+        *_say_refund(view),
+        say("Ask {shop} for a new link.", shop=view.shop.name)
+        if view.refund
+        else say("Nothing was charged. Ask {shop} for a new link.", shop=view.shop.name),
         tone="warn",
     )
     return show_message_to(reader, message, shop=view.shop, status=410)
 
 
-def _say_refund(view: CheckoutView, reader: RecipientReader) -> tuple[str, ...]:
-    say = reader.words.say
-    if not view.is_refunded:
-        return ()
-    if view.is_back:
-        return (
-            say(
-                "Your payment was refunded to the original payment method. "
-                "Banks may take a few days to show it."
-            ),
-        )
-    return (say("Your payment is refunded to the original payment method."),)
+def _say_refund(view: CheckoutView) -> tuple[str, ...]:
+    return (view.refund,) if view.refund else ()
 
 
 def _send_to_bank(view: CheckoutView, reader: RecipientReader) -> Response:

@@ -13,7 +13,7 @@ from printworks.dashboard.checkout.readers import (
     show_message_to,
     show_to,
 )
-from printworks.dashboard.checkout.refusals import explain_decline
+from printworks.dashboard.checkout.refusals import explain_decline, is_certain
 from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.rendering import Fact, Link, Message, Onwards, send_on
 from printworks.language.words import mark
@@ -73,6 +73,11 @@ _EXPIRED: Final = _PaymentText(
     mark("This payment has expired"),
     mark("Nothing was charged. Submit the order again to start a new payment."),
 )
+_UNCONFIRMED: Final = _PaymentText(
+    "error",
+    mark("The payment did not go through"),
+    mark("Whatever was charged is refunded. Submit the order again to retry."),
+)
 _WORDS: Final[Mapping[PaymentState, _PaymentText]] = {
     PaymentState.ASKED: _FINDING_OUT,
     PaymentState.WAITING: _FINDING_OUT,
@@ -112,9 +117,11 @@ def show_payment(view: PaymentView, reader: RecipientReader) -> Response:
     """Send the payer on to the bank, or say what became of the payment."""
     if view.state is PaymentState.WAITING and view.bank_url and not view.is_expired:
         return send_on(view.bank_url)
-    words = _EXPIRED if _is_too_late(view) else _WORDS[view.state]
-    is_waiting, say = words is _FINDING_OUT, reader.words.say
     is_declined = view.reason and view.state is PaymentState.DECLINED
+    words = _EXPIRED if _is_too_late(view) else _WORDS[view.state]
+    if is_declined and not is_certain(view.reason):
+        words = _UNCONFIRMED
+    is_waiting, say = words is _FINDING_OUT, reader.words.say
     reason = (explain_decline(view.reason, reader.words),) if is_declined else ()
     message = Message(
         tone=words.tone,

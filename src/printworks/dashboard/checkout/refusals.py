@@ -6,7 +6,8 @@ from typing import Final
 from printworks.language.words import Words, mark
 from printworks.rules.recipients import NEEDED, OPTIONAL, Fault
 
-# What providers say. Anything else is told in general words: it was written for the merchant.
+# What providers say. Anything else is told in general words: it was written for the merchant, and
+# may mean that no provider has answered.
 DECLINES: Final = frozenset(
     {
         mark("The bank declined the card."),
@@ -34,9 +35,17 @@ _MISSING: Final[Mapping[str, str]] = {
 }
 
 
+_GENERAL: Final = mark("The bank did not confirm the payment.")
+
+
+def is_certain(reason: str) -> bool:
+    """Return whether a provider has said so, so that nothing was charged."""
+    return reason in DECLINES
+
+
 def explain_decline(reason: str, words: Words) -> str:
     """Return why nothing was paid, as a sentence."""
-    return words.say(reason if reason in DECLINES else "The bank declined the payment.")
+    return words.say(reason if is_certain(reason) else _GENERAL)
 
 
 def explain_faults(faults: Mapping[str, Fault], words: Words) -> dict[str, str]:
