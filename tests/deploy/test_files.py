@@ -73,6 +73,20 @@ def test_units_start_commands_that_exist(file: Path) -> None:
     assert command in PLACES
 
 
+def test_services_may_write_to_the_places_that_the_pages_name() -> None:
+    labs, pictures = (
+        set(re.findall(rf"^{name}=(/\S+)$", (PAGE.parent / page).read_text(), re.MULTILINE))
+        for name, page in (("PRINTWORKS_LAB_FOLDER", "labs.md"), ("PRINTWORKS_FILES", "files.md"))
+    )
+    assert labs
+    assert pictures
+
+    # A place that is not there must not keep a service from its start.
+    for name, needed in (("web", pictures), ("work", labs | pictures)):
+        unit = read_unit(DEPLOY / "systemd" / f"printworks-{name}@.service")
+        assert {f"-{place}" for place in needed} == {*" ".join(unit["ReadWritePaths"]).split()}
+
+
 def test_a_stop_may_take_as_long_as_the_program_needs() -> None:
     needed = SETTINGS["stop_timeout"].default.total_seconds() + 2
     for name in ("web", "work"):

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select, update
+from structlog.typing import EventDict
 
 from printworks.actions.accounts.shops import change_profile
 from printworks.actions.brand import change_brand, change_brand_logo
@@ -1276,6 +1277,23 @@ def test_permissions_follow_the_lab(shop: Shop) -> None:
         seen.append(may())
 
     assert seen == [(True, False, True)] + [(False, False, False)] * 3
+
+
+def test_a_lab_that_cannot_be_reached_is_warned_about_and_gets_its_job_later(
+    with_folders: Shop, logged: list[EventDict]
+) -> None:
+    shop, folder = with_folders, Path(str(with_folders.settings.lab_folder))
+    order = submit(shop)
+    folder.rmdir()
+
+    shop.drain()
+
+    [warning] = [line for line in logged if line["event"] == "lab cannot be reached"]
+    assert (warning["log_level"], warning["lab"]) == ("warning", only(shop, order).lab)
+    assert str(folder) in warning["why"]
+    folder.mkdir()
+    shop.pass_time(minutes=2)
+    assert read_job(shop, only(shop, order))
 
 
 def test_polls_leave_no_rows_behind_unless_they_failed(with_folders: Shop) -> None:

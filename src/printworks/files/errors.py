@@ -33,7 +33,7 @@ _ADVICE: Final = {
     errno.EDQUOT: "The disk quota for {place} is used up; raise it or make room.",
     errno.EACCES: "{place} must belong to the user that runs the service: {error}.",
     errno.EPERM: "{place} must belong to the user that runs the service: {error}.",
-    errno.EROFS: "The disk of {place} is read-only; mount it for writing.",
+    errno.EROFS: "{place} is read-only; mount it for writing, or let the unit of systemd write there.",
 }
 
 

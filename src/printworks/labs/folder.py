@@ -83,7 +83,7 @@ _ADVICE: Final = {
     errno.EDQUOT: "The disk quota for {place} is used up; raise it or make room.",
     errno.EACCES: "The service may not write in {place}: {error}.",
     errno.EPERM: "The service may not write in {place}: {error}.",
-    errno.EROFS: "The disk of {place} is read-only; mount it for writing.",
+    errno.EROFS: "{place} is read-only; mount it for writing, or let the unit of systemd write there.",
 }
 
 

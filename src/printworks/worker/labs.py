@@ -1,7 +1,7 @@
 """Sends shipments to labs, and applies their reports."""
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -136,10 +136,18 @@ def _place(resources: Resources, lab_job: _LabJob) -> Sequence[Later]:
             slip = stack.enter_context(resources.folder()) / SLIP_NAME
             slip.write_bytes(content := render_slip(resources.files, lab_job.shop_slip))
             document, files[SLIP_NAME] = enclose_slip(document, content), slip
-        try:
+        with _lab_outages(lab_job.shipment.lab):
             return _connect(resources, lab_job.shipment.lab).place(document, files)
-        except LabUnavailable as error:
-            raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
+
+
+@contextmanager
+def _lab_outages(lab_code: str) -> Iterator[None]:
+    """Turn an outage of a lab into a retry; say so, as its orders stand still until it ends."""
+    try:
+        yield
+    except (LabUnavailable, BadSetting) as error:
+        log.warning("lab cannot be reached", lab=lab_code, why=str(error))
+        raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
 
 
 def _connect(resources: Resources, lab_code: str) -> LabConnector:
@@ -147,8 +155,6 @@ def _connect(resources: Resources, lab_code: str) -> LabConnector:
         return resources.connect(resources.catalogue.get_lab(lab_code))
     except NotFound as error:
         raise PermanentFailure(f"The lab {lab_code} is no longer in the catalogue.") from error
-    except BadSetting as error:
-        raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
 
 
 def _record_sent(context: Context, sent: _LabJob, laters: Sequence[Later]) -> None:
@@ -191,10 +197,8 @@ async def cancel_at_lab(context: Context, job: Job) -> None:
 def _cancel(context: Context, shipment_id: int) -> None:
     with context.database.reading() as db:
         shipment = get_shipment(db, shipment_id)
-    try:
+    with _lab_outages(shipment.lab):
         _connect(context.resources, shipment.lab).cancel(shipment.job_name)
-    except LabUnavailable as error:
-        raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
 
 
 async def poll_labs(context: Context, job: Job) -> None:
