@@ -269,6 +269,12 @@ def test_pods_are_restricted() -> None:
             assert mounted <= {volume["name"] for volume in pod["volumes"]}, name
 
 
+def test_no_service_of_the_cluster_looks_like_a_setting() -> None:
+    for name, pod in list_pods():
+        # Else pods have PRINTWORKS_PORT=tcp://… for the service `printworks`, and do not start.
+        assert pod["enableServiceLinks"] is False, name
+
+
 def test_the_settings_of_the_pods_are_those_of_a_live_shop(tmp_path: Path) -> None:
     lines = (DEPLOY / "kubernetes" / "settings.env").read_text().splitlines()
 
