@@ -133,10 +133,16 @@ def test_a_machine_that_is_not_ready_is_found(
     assert judge(tmp_path, check, facts).startswith(said)
 
 
+def test_a_key_that_is_a_secret_of_kubernetes_is_safe(tmp_path: Path) -> None:
+    (tmp_path / "secret.key").chmod(0o440)
+
+    assert judge(tmp_path, "secret key").startswith("ok: ")
+
+
 def test_files_that_others_can_read_are_found(tmp_path: Path) -> None:
     (tmp_path / "printworks.toml").touch()
     (tmp_path / "printworks.toml").chmod(0o644)
-    (tmp_path / "secret.key").chmod(0o640)
+    (tmp_path / "secret.key").chmod(0o604)
 
     assert judge(tmp_path, "settings file").startswith("FAIL: Others on this machine can read")
     assert judge(tmp_path, "secret key").startswith("FAIL: Others can read")

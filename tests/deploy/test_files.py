@@ -15,6 +15,7 @@ from printworks import __version__
 from printworks.cli.app import PLACES
 from printworks.cli.live_checks import LIVE_CHECKS
 from printworks.settings import SETTINGS, Settings
+from printworks.vault import read_keys
 
 ROOT: Final = Path(__file__).parents[2]
 DEPLOY: Final = ROOT / "deploy"
@@ -289,6 +290,16 @@ def test_kustomize_finds_its_files_and_the_version() -> None:
 
     assert all((folder / name).exists() for name in found["resources"])
     assert found["images"][0]["newTag"] == __version__
+
+
+def test_the_command_for_a_secret_key_makes_one(tmp_path: Path) -> None:
+    text = (DEPLOY / "kubernetes" / "kustomization.yaml").read_text()
+    [command] = re.findall(r"^#   (echo .+ > secret\.key)$", text, re.MULTILINE)
+
+    # Some keys have no letter that only one of the two alphabets knows.
+    for _ in range(10):
+        subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True)
+        assert len(read_keys(tmp_path / "secret.key")) == 1
 
 
 def test_the_page_names_settings_and_checks_that_exist() -> None:

@@ -192,7 +192,7 @@ def check_secrets(database: Database, file: Path) -> DoctorFinding:
     if report.unreadable:
         what = f"{len(report.unreadable)} cannot be opened, such as that of {report.unreadable[0]}"
         return find(FAIL, f"{what}; restore {file} from the backup of this deployment.")
-    if file.stat().st_mode & 0o077:
+    if file.stat().st_mode & 0o007:
         return find(WARN, f"Others on this machine can read {file}; run `chmod 600 {file}`.")
     if report.is_rotating:
         return find(WARN, "Some still have an older key; run `printworks secrets rotate`.")

@@ -173,7 +173,8 @@ def _check_secret_key(settings: Settings, _: MachineFacts) -> Judgement:
     file = settings.secret_keys
     if not file.exists():
         return WARN, f"{file} does not exist yet; the first start makes it."
-    if file.stat().st_mode & 0o077:
+    # Not its group: a secret of Kubernetes belongs to root, and to the group of the service.
+    if file.stat().st_mode & 0o007:
         return FAIL, f"Others can read {file}; run `chmod 600 {file}`."
     return OK, f"{file}; keep a copy apart from the database's (docs/operate/backup.md)."
 
