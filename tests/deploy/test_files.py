@@ -16,6 +16,7 @@ from printworks.cli.app import PLACES
 from printworks.cli.live_checks import LIVE_CHECKS
 from printworks.settings import SETTINGS, Settings
 from printworks.vault import read_keys
+from printworks.web.server import SOCKET_MODE
 
 ROOT: Final = Path(__file__).parents[2]
 DEPLOY: Final = ROOT / "deploy"
@@ -229,8 +230,22 @@ def test_containers_cannot_change_themselves() -> None:
         assert service["image"] == f"printworks:{__version__}", name
         assert service["read_only"] is True, name
         assert service["cap_drop"] == ["ALL"], name
-        assert service["user"] == "10001:10001", name
+        assert service["user"].startswith("10001:"), name
         assert service["command"][0] in PLACES, name
+
+
+def test_the_proxy_of_the_containers_may_open_the_sockets() -> None:
+    services = read_compose()["services"]
+    sockets = "sockets:/run/printworks"
+    listening = {
+        name for name, service in services.items() if sockets in service.get("volumes", [])
+    }
+
+    assert listening == {"web-1", "web-2", "proxy"}
+    # Its workers are the user and the group 101, and their master gives up all other groups.
+    assert services["proxy"]["image"].startswith("nginx:")
+    assert all(services[name]["user"] == "10001:101" for name in listening - {"proxy"})
+    assert SOCKET_MODE & 0o060 == 0o060
 
 
 def test_everything_that_compose_names_exists() -> None:
