@@ -259,6 +259,17 @@ def test_a_malformed_request_is_refused_by_the_application_and_ends_the_connecti
     assert [scope["path"] for scope in place.asked] == ["/", ""]
 
 
+def test_a_few_empty_lines_before_a_request_are_skipped(place: Place) -> None:
+    assert place.ask(b"\r\n\r\n\r\n\r\n", LAST).endswith(b"\r\n\r\n/last")
+
+
+@pytest.mark.parametrize("pieces", [[b"\r\n" * 500_000], [b"\r\n"] * 50])
+def test_empty_lines_without_end_are_refused_and_end_the_connection(
+    place: Place, pieces: list[bytes]
+) -> None:
+    assert place.ask(*pieces).startswith(b"HTTP/1.1 400 ")
+
+
 def test_a_refusal_is_read_even_if_the_client_sends_on(place: Place) -> None:
     with place.connect() as connection:
         connection.sendall(b"GET /a HTTP/1.1\r\nX: " + b"a" * 1_000_000)
@@ -293,9 +304,10 @@ def test_a_head_that_does_not_arrive_is_told_so_and_silence_is_not() -> None:
     with closing(Place(WaitingTimes(0.01, 30, 30))) as place:
         late = place.ask(b"GET / HTTP/1.1\r\n")
         silent = place.ask()
+        almost_silent = place.ask(b"\r\n")
 
     assert late.startswith(b"HTTP/1.1 408 ")
-    assert silent == b""
+    assert silent == almost_silent == b""
 
 
 def test_an_idle_connection_ends_in_time() -> None:

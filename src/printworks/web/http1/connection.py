@@ -24,6 +24,9 @@ MOST_WAITING: Final = 256 * 1024
 # connection were closed on it, the client's system would throw the refusal away.
 SECONDS_OF_SILENCE: Final = 0.25
 MOST_DISCARDED: Final = 8 * 1024 * 1024
+# Before a request; with more of them it is refused.
+MOST_EMPTY_LINES: Final = 4
+_EMPTY_LINE: Final = b"\r\n"
 
 
 class WaitingTimes(NamedTuple):
@@ -144,7 +147,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._unwritten, self._deadline = unwritten, now + self._times.write
                 return
             self._transport.abort()
-        elif self.received and self._silence is None:
+        elif self.received.strip() and self._silence is None:
             late = HeadRefusal(408, "The head of the request did not arrive in time.")
             self._refuse(late, bytes(self.received))
         else:
@@ -164,13 +167,12 @@ class Connection(asyncio.BufferedProtocol):
 
     def _begin(self, received: bytes) -> None:
         """Begin with the next request, if its head is complete."""
-        while received.startswith(b"\r\n"):
-            # Old clients send an empty line behind a body (RFC 9112, 2.2).
-            received = received[2:]
+        arrived, received = received, _skip_empty_lines(received)
         try:
             end = find_end(received)
             if end < 0:
-                self.received[:] = received
+                # With its empty lines: they give a head no more time.
+                self.received[:] = arrived
                 return
             head = read_head(received[:end], self._latest)
             scope = make_scope(head)
@@ -258,6 +260,14 @@ class Connection(asyncio.BufferedProtocol):
             self._is_paused = False
             with suppress(RuntimeError):
                 self._transport.resume_reading()
+
+
+def _skip_empty_lines(received: bytes) -> bytes:
+    """Leave out what old clients send behind a body (RFC 9112, 2.2)."""
+    begin = 0
+    while begin < len(_EMPTY_LINE) * MOST_EMPTY_LINES and received.startswith(_EMPTY_LINE, begin):
+        begin += len(_EMPTY_LINE)
+    return received[begin:]
 
 
 def _await_body(length: int | None) -> BodyReader:
