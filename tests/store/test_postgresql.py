@@ -1,6 +1,7 @@
 """Statements on PostgreSQL without a cursor: in few messages, and never half a transaction."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import psycopg
@@ -237,3 +238,25 @@ def test_the_planner_knows_that_reading_a_row_by_its_key_is_cheap(database: Data
     with database.reading() as db:
         # It would read rows by bitmap, former versions included.
         assert db.execute(text("SHOW random_page_cost")).scalar_one() == "1.1"
+
+
+def test_a_server_that_vanishes_is_noticed_within_a_minute(postgresql_database: Database) -> None:
+    url = postgresql_database.url
+
+    with postgresql_database.reading() as db:
+        said = driver_of(db).info.get_parameters()
+
+    waits = ("keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout")
+    assert [said[name] for name in waits] == ["30", "10", "3", "30000"]
+    # Whoever listens for jobs connects in the same way.
+    _, options = postgresql_database.engine.dialect.create_connect_args(url)
+    assert {str(options[name]) for name in waits} == {said[name] for name in waits}
+
+
+def test_an_address_may_say_how_long_to_wait_for_the_server(postgresql_database: Database) -> None:
+    url = postgresql_database.url.update_query_dict({"tcp_user_timeout": "5000"})
+    address = url.render_as_string(hide_password=False)
+    with closing(Database(address, connections=1)) as patient, patient.reading() as db:
+        said = driver_of(db).info.get_parameters()
+
+    assert (said["tcp_user_timeout"], said["keepalives_idle"]) == ("5000", "30")

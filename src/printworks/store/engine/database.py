@@ -104,8 +104,6 @@ class Database:
                 address,
                 pool_size=connections,
                 pool_timeout=10,
-                # A server that does not answer must not delay a start for minutes.
-                connect_args={"connect_timeout": 10},
                 **_OPTIONS,
             )
             _check_before_use(self.engine)

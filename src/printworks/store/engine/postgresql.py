@@ -22,6 +22,8 @@ from psycopg.errors import InFailedSqlTransaction, InvalidSqlStatementName, erro
 from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.engine import URL
+from sqlalchemy.engine.interfaces import ConnectArgsType
 
 # Statements of a connection that the server keeps prepared; it reads any others each time.
 MOST_PREPARED: Final = 300
@@ -234,11 +236,28 @@ class DirectConnection(psycopg.Connection[Any]):
         raise error
 
 
+# How long a server may be silent, in seconds, the last one in milliseconds. One that does not answer
+# must not delay a start for minutes; and if it vanishes without a word, the system would wait
+# for its next word for a quarter of an hour, or for two hours if it had nothing to send.
+_PATIENCE: Final = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+
+
 class DirectDialect(PGDialect_psycopg):
     """The dialect of these connections."""
 
     driver = "direct"
     supports_statement_cache = True
+
+    def create_connect_args(self, url: URL) -> ConnectArgsType:
+        """Say how to connect; what the address itself says comes first."""
+        arguments, options = super().create_connect_args(url)  # type: ignore[no-untyped-call]
+        return arguments, {**_PATIENCE, **options}
 
     def connect(self, *args: Any, **options: Any) -> Any:
         # Statements that psycopg prepares by itself it makes the server forget after a DROP, and
