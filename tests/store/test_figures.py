@@ -262,6 +262,22 @@ class TestDaysThatAreOver:
             assert sum_days_over(db, transit_days=TRANSIT, now=later) == 29
             assert count(db, now=later) == expected
 
+    @pytest.mark.parametrize("ahead", [timedelta(hours=5), DAY, 3 * DAY, 400 * DAY], ids=str)
+    def test_a_clock_that_was_ahead_leaves_nothing_behind(
+        self, database: Database, merchant: Merchant, ahead: timedelta
+    ) -> None:
+        with database.writing() as db:
+            happen(db, merchant, [NOON - DAY * 2, NOON - timedelta(hours=3)])
+            sum_days_over(db, transit_days=TRANSIT, now=NOON + ahead)
+            happen(db, merchant, [NOON + timedelta(hours=2), NOON + DAY])
+            sum_days_over(db, transit_days=TRANSIT, now=NOON)
+            sum_days_over(db, transit_days=TRANSIT, now=NOON + DAY)
+            found = count(db, now=NOON + DAY)
+            for stored in (daily_figures, hourly_figures):
+                db.execute(delete(stored))
+
+            assert found == count(db, now=NOON + DAY)
+
 
 class TestHoursThatAreOver:
     def test_sums_change_nothing_at_any_hour(self, database: Database, merchant: Merchant) -> None:

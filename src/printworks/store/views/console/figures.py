@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, delete, func, select
 
 from printworks.rules.ledger import EntryKind
 from printworks.store.engine.columns import spelled_out
@@ -120,8 +120,12 @@ def sum_days_over(db: Connection, *, transit_days: Mapping[str, int], now: datet
     Afterwards nothing can be added to them: no merchant's clock is behind, and no transaction lasts
     as long as we wait.
     """
+    settled = now - _SETTLED_AFTER
+    *over, today = _list_days(settled, DAYS)
+    # Stored while the clock was ahead, they would stay as they are for good.
+    db.execute(delete(daily_figures).where(daily_figures.c.day >= str(today)))
     last = db.execute(select(func.max(daily_figures.c.day))).scalar() or ""
-    days = [one for one in _list_days(now - _SETTLED_AFTER, DAYS)[:-1] if str(one) > last]
+    days = [one for one in over if str(one) > last]
     charged = _sum_charges(db, days)
     made = _count_shipments(db, days, transit_days)
     tried = _count_attempts(db, days)
@@ -139,7 +143,7 @@ def sum_days_over(db: Connection, *, transit_days: Mapping[str, int], now: datet
             for orders, production, callbacks in zip(charged, made, tried, strict=True)
         ],
     )
-    sum_hours_over(db, transit_days=transit_days, settled=now - _SETTLED_AFTER)
+    sum_hours_over(db, transit_days=transit_days, settled=settled)
     return len(days)
 
 
@@ -156,7 +160,9 @@ def _read_stored(db: Connection, kind: type[Day], shown: Sequence[date]) -> list
     day = daily_figures.c.day
     query = select(*columns_of(daily_figures, kind)).order_by(day)
     rows = db.execute(query.where(day.between(str(shown[0]), str(shown[-1]))))
-    return [kind(date.fromisoformat(row[0]), *row[1:]) for row in rows]
+    stored = (kind(date.fromisoformat(row[0]), *row[1:]) for row in rows)
+    # What comes behind a gap is counted.
+    return [one for one, day in zip(stored, shown, strict=False) if one.day == day]
 
 
 def _sum_charges(db: Connection, days: Sequence[date]) -> list[DayOfOrders]:

@@ -21,6 +21,7 @@ from sqlalchemy import (
     delete,
     func,
     literal_column,
+    or_,
     select,
 )
 
@@ -113,7 +114,10 @@ def sum_hours_over(db: Connection, *, transit_days: Mapping[str, int], settled: 
     """Store the hours of a day that are over at this time; forget those of the days before."""
     last = settled.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     today = last.date()
-    db.execute(delete(hourly_figures).where(hourly_figures.c.hour < str(today)))
+    stored = hourly_figures.c.hour
+    # Those that are not over were stored while the clock was ahead.
+    are_wrong = or_(stored < str(today), stored >= last.strftime(_HOUR_FORMAT))
+    db.execute(delete(hourly_figures).where(are_wrong))
     _, since = _read_stored(db, AttemptCounts, [today])
     over = Period(since.begin, last)
     shipped: dict[str, ShipmentCounts] = defaultdict(ShipmentCounts)
