@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from printworks.backup.manifest import BackupDamaged, BackupUnusable, content_key
+from printworks.backup.progress import SilentProgress
 from printworks.backup.repository import Repository
 from printworks.backup.restoring import SKIPPED_NUMBERS
 from printworks.backup.taking import Backup
@@ -249,6 +250,31 @@ def test_old_backups_go_with_what_only_they_had(
     assert third.files.new == 0
     target.restore(place)
     assert [fault.key for fault in target.verify().faults] == [gone]
+
+
+@pytest.mark.parametrize("part", ["manifest.json", "files.jsonl.gz"])
+def test_a_damaged_backup_keeps_nobody_from_the_next(
+    shop: Shop, source: Installation, target: Installation, place: Path, part: str
+) -> None:
+    first = source.back_up(place)
+    damaged = place / "backups" / first.id / part
+    damaged.write_bytes(b"rust" + damaged.read_bytes()[4:])
+    contents = set((place / "contents").rglob("*"))
+    shop.resources.files.delete(shop.list_files("proofs")[0])
+    shop.pass_time(minutes=1)
+    backup = Backup(source.services, Repository(str(place), source.settings), SilentProgress())
+
+    second = backup.take(keep=2)
+
+    assert all(first.id in sentence and part in sentence for sentence in backup.unreadable)
+    assert len(set(backup.unreadable)) == 1
+    assert second.files.new == 0
+    # Nobody knows which of them the damaged one needs.
+    assert set((place / "contents").rglob("*")) == contents
+    assert target.restore(place).files == second.files.count
+    shop.pass_time(minutes=1)
+    source.back_up(place, keep=1)
+    assert set((place / "contents").rglob("*")) < contents
 
 
 def test_two_backups_at_one_place_do_not_meet(source: Installation, place: Path) -> None:

@@ -51,6 +51,21 @@ def test_a_backup_is_taken_and_restored(data: Path, there: Path, tmp_path: Path)
     assert "This installation is not empty" in again.complained
 
 
+def test_a_damaged_backup_is_named_by_the_next(data: Path, tmp_path: Path) -> None:
+    place = tmp_path / "backups"
+    assert run("backup", place, "--data", data).code == 0
+    [manifest] = place.rglob("manifest.json")
+    manifest.write_text("rust")
+
+    taken = run("backup", place, "--keep", "2", "--data", data)
+    said = f"manifest.json of the backup {manifest.parent.name} cannot be read."
+
+    assert taken.code == 0
+    assert taken.complained.count(said) == 1
+    as_json = run("backup", place, "--keep", "3", "--data", data, "--json")
+    assert json.loads(as_json.said)["unreadable"] == [said]
+
+
 def test_the_key_is_part_of_it_if_it_was_asked_for(data: Path, tmp_path: Path) -> None:
     place, there = tmp_path / "backups", tmp_path / "bare"
 

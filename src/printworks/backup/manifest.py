@@ -90,20 +90,20 @@ def write_manifest(manifest: BackupManifest) -> bytes:
     return msgspec.json.format(_encode(content)) + b"\n"
 
 
-def read_manifest(written: bytes) -> BackupManifest:
+def read_manifest(written: bytes, *, backup_id: str) -> BackupManifest:
     """Read a manifest; raise `BackupDamaged` or, for one of a newer program, `BackupUnusable`."""
     try:
         content = msgspec.json.decode(written)
         seal = content.pop("seal")
     except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise BackupDamaged(f"{MANIFEST} cannot be read.") from error
+        raise BackupDamaged(f"{MANIFEST} of the backup {backup_id} cannot be read.") from error
     if content.get("format") != FORMAT:
         raise BackupUnusable(
-            f"The backup has format {content.get('format')}, and this program reads {FORMAT}; "
-            "use the program that took it, or a newer one."
+            f"The backup {backup_id} has format {content.get('format')}, and this program reads "
+            f"{FORMAT}; use the program that took it, or a newer one."
         )
     if seal != _seal(content):
-        raise BackupDamaged(f"{MANIFEST} is not what was written.")
+        raise BackupDamaged(f"{MANIFEST} of the backup {backup_id} is not what was written.")
     return _read(content)
 
 

@@ -6,6 +6,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from printworks.backup.manifest import (
+    BackupDamaged,
+    BackupUnusable,
     FileEntry,
     backup_of,
     list_key,
@@ -20,16 +22,18 @@ _read_entry: Final = msgspec.json.Decoder(FileEntry).decode
 
 
 class Pruned(NamedTuple):
-    """How many backups and contents were deleted."""
+    """How many backups and contents were deleted, and which of those that stay cannot be read."""
 
     backups: int
     contents: int
+    unreadable: list[str]
 
 
 def prune(repository: Repository, progress: TransferProgress, *, keep: int) -> Pruned:
     """Keep the newest backups, and delete the others with what is left of killed ones.
 
-    Nobody else may be taking a backup at this place meanwhile.
+    If one that stays cannot be read, all contents stay, too: it may need them. Nobody else may be
+    taking a backup at this place meanwhile.
     """
     files = repository.files
     whole = repository.list_backups()
@@ -41,7 +45,9 @@ def prune(repository: Repository, progress: TransferProgress, *, keep: int) -> P
     for key in list(files.keys("backups")):
         if backup_of(key) not in kept:
             files.delete(key)
-    needed = {digits for backup_id in kept for digits in _list_contents(repository, backup_id)}
+    needed, unreadable = _find_needed(repository, kept)
+    if unreadable:
+        return Pruned(len(dropped), 0, unreadable)
     progress.begin("pruning")
     contents = 0
     for key in list(files.keys("contents")):
@@ -49,7 +55,19 @@ def prune(repository: Repository, progress: TransferProgress, *, keep: int) -> P
         if key.rpartition("/")[2][:_DIGITS] not in needed:
             files.delete(key)
             contents += 1
-    return Pruned(len(dropped), contents)
+    return Pruned(len(dropped), contents, [])
+
+
+def _find_needed(repository: Repository, kept: set[str]) -> tuple[set[str], list[str]]:
+    """Return the contents that backups need, and what is wrong with those that cannot be read."""
+    needed: set[str] = set()
+    unreadable = []
+    for backup_id in sorted(kept):
+        try:
+            needed |= _list_contents(repository, backup_id)
+        except (BackupDamaged, BackupUnusable) as error:
+            unreadable.append(str(error))
+    return needed, unreadable
 
 
 def _list_contents(repository: Repository, backup_id: str) -> set[str]:

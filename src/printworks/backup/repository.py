@@ -51,7 +51,7 @@ class Repository:
         except (FileMissing, ValueError) as error:
             message = f"There is no whole backup {backup_id!r} in {self.place}."
             raise BackupUnusable(message) from error
-        return read_manifest(written)
+        return read_manifest(written, backup_id=backup_id)
 
     def find_newest(self) -> BackupManifest | None:
         """Return the newest backup; None if there is none."""

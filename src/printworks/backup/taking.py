@@ -19,7 +19,9 @@ from sqlalchemy import Connection
 from printworks import __version__
 from printworks.actions.services import Services
 from printworks.backup.manifest import (
+    BackupDamaged,
     BackupManifest,
+    BackupUnusable,
     FileEntry,
     FileList,
     TableEntry,
@@ -74,6 +76,8 @@ class Backup:
         # Sorted by name, they are sorted by time.
         self.id = f"{self._created_at:%Y%m%dt%H%M%S}z-{secrets.token_hex(3)}"
         self._said_so = self._created_at
+        # What is wrong with earlier backups, which is no reason to take none.
+        self.unreadable: list[str] = []
 
     def take(self, *, with_key: bool = False, keep: int | None = None) -> BackupManifest:
         """Copy everything, and return what there is now. A backup that fails leaves no manifest.
@@ -83,11 +87,12 @@ class Backup:
         with self._holding_files():
             manifest = self._take(with_key=with_key)
             if keep is not None:
-                prune(self._repository, self._progress, keep=keep)
+                pruned = prune(self._repository, self._progress, keep=keep)
+                self.unreadable += pruned.unreadable
         return manifest
 
     def _take(self, *, with_key: bool) -> BackupManifest:
-        before = self._repository.find_newest()
+        before = self._find_before()
         with self._repository.new_folder() as folder:
             tables, sequences, sealing_key = self._write_rows(folder)
             self._progress.begin("tables", len(tables))
@@ -113,6 +118,14 @@ class Backup:
         )
         self._repository.put_bytes(manifest_key(self.id), write_manifest(manifest))
         return manifest
+
+    def _find_before(self) -> BackupManifest | None:
+        """Return the last backup; None if there is none that can be read."""
+        try:
+            return self._repository.find_newest()
+        except (BackupDamaged, BackupUnusable) as error:
+            self.unreadable.append(str(error))
+            return None
 
     def _store(self, key: str, source: Path) -> None:
         """Store a file that describes the backup, and read it again."""
@@ -182,7 +195,7 @@ class Backup:
             total = sum(1 for _ in named)
         self._progress.begin("files", total)
         counted = _Counted()
-        known = _KnownFiles(self._list_known(before))
+        known = self._find_known(before)
         with (
             (folder / "named").open("rb") as named,
             gzip.open(folder / "files", "wb", compresslevel=COMPRESSION) as listed,
@@ -193,6 +206,14 @@ class Backup:
                 listed.write(_encode(copied.entry) + b"\n")
                 self._advance()
         return counted.finish(hash_file(folder / "files"))
+
+    def _find_known(self, before: BackupManifest | None) -> "_KnownFiles":
+        """Return the files of the last backup; none, so that all are read, if it is damaged."""
+        try:
+            return _KnownFiles(self._list_known(before))
+        except BackupDamaged as error:
+            self.unreadable.append(str(error))
+            return _KnownFiles(iter(()))
 
     def _list_known(self, before: BackupManifest | None) -> Iterator[FileEntry]:
         """Return the files of the last backup, in the order of their rows."""

@@ -47,10 +47,18 @@ def backup(
     services = session.services
     repository = Repository(place, session.settings, may_be_new=True)
     with showing_progress(is_json=session.is_json) as progress:
-        taken = Backup(services, repository, progress).take(with_key=with_key, keep=keep)
+        under_way = Backup(services, repository, progress)
+        taken = under_way.take(with_key=with_key, keep=keep)
     files = taken.files
+    # Once, whoever met it.
+    unreadable = list(dict.fromkeys(under_way.unreadable))
     session.show(
-        {**describe_backup(taken), "missing": files.missing, "damaged": files.damaged},
+        {
+            **describe_backup(taken),
+            "missing": files.missing,
+            "damaged": files.damaged,
+            "unreadable": unreadable,
+        },
         *(f"missing   {key}" for key in files.missing),
         *(f"damaged   {key}" for key in files.damaged),
         f"Backup {taken.id}: {taken.rows:,} rows, {files.count:,} files with "
@@ -62,6 +70,8 @@ def backup(
             f"The key of the secrets is NOT in it: keep a copy of {services.vault.file} elsewhere. "
             "Without it the backup cannot be restored."
         )
+    for sentence in unreadable:
+        note(f"An earlier backup cannot be read: {sentence}")
     if files.missing or files.damaged:
         note("Rows name files that are missing or damaged; `printworks verify` says more.")
         raise typer.Exit(1)
