@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +16,8 @@ from printworks.backup.progress import SilentProgress
 from printworks.backup.repository import Repository
 from printworks.backup.restoring import SKIPPED_NUMBERS
 from printworks.backup.taking import Backup
+from printworks.clock import system_clock
+from printworks.files.scratch import ABANDONED
 from printworks.rules.jobs import JobKind
 from printworks.rules.quarantine import QuarantineCause
 from printworks.store.accounts.sessions import NewSession, begin_session
@@ -208,6 +211,45 @@ def test_a_killed_backup_is_no_backup(
     newest = repository.find_newest()
     assert newest is not None
     assert newest.id == whole.id
+
+
+def test_the_rows_that_a_killed_backup_left_go_with_the_next(
+    source: Installation, place: Path
+) -> None:
+    scratch = source.settings.data / "tmp"
+    left, under_way = scratch / "backup-left", scratch / "backup-elsewhere"
+    for folder in (left, under_way):
+        folder.mkdir(parents=True)
+        (folder / "orders.jsonl.gz").touch()
+    long_ago = (system_clock() - ABANDONED - timedelta(minutes=1)).timestamp()
+    os.utime(left, (long_ago, long_ago))
+
+    source.back_up(place)
+
+    assert list(scratch.glob("backup-*")) == [under_way]
+
+
+def test_the_folder_of_a_long_backup_is_not_taken_for_one_that_was_left(
+    shop: Shop, source: Installation, place: Path
+) -> None:
+    touched: list[float] = []
+
+    class Slow(SilentProgress):
+        def begin(self, what: str, total: int | None = None) -> None:
+            self._what = what
+
+        def advance(self, pieces: int = 1) -> None:
+            if self._what == "files":
+                [folder] = (source.settings.data / "tmp").glob("backup-*")
+                touched.append(folder.stat().st_mtime)
+                os.utime(folder, (0, 0))
+                shop.clock.advance(minutes=2)
+
+    repository = Repository(str(place), source.settings, may_be_new=True)
+    taken = Backup(source.services, repository, Slow()).take()
+
+    assert len(touched) > taken.files.count
+    assert all(touched)
 
 
 def test_a_file_that_is_missing_or_changed_is_named(

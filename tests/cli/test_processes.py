@@ -3,15 +3,22 @@
 `test_serve.py` and `test_listen.py` have those that run until they are stopped.
 """
 
+import hashlib
 import json
+import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from printworks.clock import system_clock
+from printworks.store.tables.transfer.holds import find_hold
+from tests.cli.operators import Operator
 from tests.cli.program import run, run_process
 from tests.commands import make_environment
 from tests.programs import PROGRAM
+from tests.worker.hosts import wait_until
 
 
 @pytest.mark.parametrize(
@@ -73,3 +80,44 @@ def test_help_does_not_wait_for_the_database_library() -> None:
     assert ended.returncode == 0
     assert "printworks.cli" in ended.stderr
     assert "sqlalchemy" not in ended.stderr
+
+
+def wait_for_reader(pipe: Path) -> int:
+    """Open a pipe as soon as somebody reads from it."""
+    opened: list[int] = []
+
+    def is_read() -> bool:
+        with suppress(OSError):
+            opened.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+        return bool(opened)
+
+    wait_until(is_read)
+    return opened[0]
+
+
+def test_a_backup_that_is_stopped_leaves_nothing_behind(keeper: Operator, tmp_path: Path) -> None:
+    keeper.submits_an_order()
+    place, key = tmp_path / "backups", "proofs/1/preview.jpg"
+    digits = hashlib.sha256(key.encode()).hexdigest()[:3]
+    proof = keeper.data / "files" / "proofs" / digits / "1_preview.jpg"
+    proof.parent.mkdir(parents=True)
+    os.mkfifo(proof)
+    settings = {
+        "PRINTWORKS_DATABASE_URL": keeper.database.url.render_as_string(),
+        "PRINTWORKS_CATALOGUE": str(keeper.catalogue),
+    }
+
+    backup = subprocess.Popen(
+        [PROGRAM, "backup", place, "--data", keeper.data], env=make_environment(settings)
+    )
+    # As soon as it reads this file, all rows are written.
+    waiting = wait_for_reader(proof)
+    assert list((keeper.data / "tmp").glob("backup-*/orders.jsonl.gz"))
+    backup.terminate()
+    os.close(waiting)
+
+    assert backup.wait(60) != 0
+    assert list((keeper.data / "tmp").glob("backup-*")) == []
+    assert list(place.glob("running/*")) == []
+    with keeper.database.reading() as db:
+        assert find_hold(db, now=system_clock()) is None

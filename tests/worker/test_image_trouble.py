@@ -17,6 +17,7 @@ from sqlalchemy import func, select, text, update
 
 from printworks.actions.images.pictures import CANNOT_BE_PROCESSED
 from printworks.clock import system_clock
+from printworks.files.scratch import ABANDONED
 from printworks.imaging.processor import ImageProcessor
 from printworks.rules.events import ImageJudged
 from printworks.rules.images import DOWNLOAD_ATTEMPTS, ImageStatus
@@ -26,7 +27,7 @@ from printworks.store.engine.database import Database
 from printworks.store.orders.orders import get_order_to_change
 from printworks.store.tables import jobs
 from printworks.worker.fetching import MOST_CRASHES
-from printworks.worker.resources import ABANDONED, OUTAGE_WAIT
+from printworks.worker.resources import OUTAGE_WAIT
 from tests.programs import start
 from tests.worker import deadly
 from tests.worker.conftest import OpenShop
@@ -264,14 +265,17 @@ class TestWorkers:
     ) -> None:
         scratch = tmp_path / "tmp"
         long_ago = (system_clock() - ABANDONED - timedelta(minutes=1)).timestamp()
-        for name in ("tmp-old", "tmp-young", "files"):
+        for name in ("tmp-old", "tmp-young", "backup-old", "backup-young", "files"):
             (scratch / name).mkdir(parents=True)
-        for name in ("tmp-old", "files"):
+        (scratch / "backup-old" / "orders.jsonl.gz").touch()
+        (scratch / "tmp-file").touch()
+        for name in ("tmp-old", "tmp-file", "backup-old", "files"):
             os.utime(scratch / name, (long_ago, long_ago))
 
         a_shop()
 
-        assert sorted(path.name for path in scratch.iterdir()) == ["files", "tmp-young"]
+        kept = ["backup-young", "files", "tmp-young"]
+        assert sorted(path.name for path in scratch.iterdir()) == kept
 
     def test_a_file_that_killed_worker_after_worker_is_invalid(self, shop: Shop) -> None:
         [image] = shop.add_images(shop.add_order(), shop.host.at("/cat.jpg", holds(A_PICTURE)))

@@ -20,6 +20,7 @@ from printworks.backup.manifest import (
 )
 from printworks.files import open_backups
 from printworks.files.errors import FileMissing
+from printworks.files.scratch import BACKUP, clear_scratch
 from printworks.files.store import Files
 from printworks.settings import Settings, is_in_s3
 
@@ -131,8 +132,9 @@ class Repository:
 
     @contextmanager
     def new_folder(self) -> Iterator[Path]:
-        """Yield a folder for what is written before it is stored."""
-        with TemporaryDirectory(prefix="backup-", dir=self.scratch) as name:
+        """Yield a folder for what is written before it is stored; touch it now and then."""
+        clear_scratch(self.scratch)
+        with TemporaryDirectory(prefix=BACKUP, dir=self.scratch) as name:
             yield Path(name)
 
 

@@ -76,6 +76,8 @@ class Backup:
         # Sorted by name, they are sorted by time.
         self.id = f"{self._created_at:%Y%m%dt%H%M%S}z-{secrets.token_hex(3)}"
         self._said_so = self._created_at
+        # Where things are written before they are stored.
+        self._folder: Path | None = None
         # What is wrong with earlier backups, which is no reason to take none.
         self.unreadable: list[str] = []
 
@@ -94,12 +96,14 @@ class Backup:
     def _take(self, *, with_key: bool) -> BackupManifest:
         before = self._find_before()
         with self._repository.new_folder() as folder:
+            self._folder = folder
             tables, sequences, sealing_key = self._write_rows(folder)
             self._progress.begin("tables", len(tables))
             for table in tables:
                 self._store(rows_key(self.id, table.shape.name), _rows_file(folder, table.shape))
             files = self._copy_files(folder, before)
             self._store(list_key(self.id), folder / "files")
+            self._folder = None
         if with_key:
             key_file = self._services.vault.file
             self._repository.put(secret_key_key(self.id), key_file)
@@ -137,8 +141,8 @@ class Backup:
 
     @contextmanager
     def _holding_files(self) -> Iterator[None]:
-        self._hold(self._created_at)
         try:
+            self._hold(self._created_at)
             yield
         finally:
             with self._services.database.writing() as db:
@@ -156,6 +160,8 @@ class Backup:
         if now - self._said_so >= SAY_SO_EVERY:
             self._said_so = now
             self._hold(now)
+            if self._folder is not None:
+                self._folder.touch()
 
     # Rows.
 

@@ -1,12 +1,10 @@
 """What handlers use beyond the database: network, files, image processor and thread pools."""
 
 import errno
-import shutil
 import tempfile
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache, cached_property, partial
@@ -19,6 +17,7 @@ from printworks.catalogue.labs import Lab
 from printworks.catalogue.products import Product
 from printworks.catalogue.snapshot import Catalogue
 from printworks.files.errors import FilesUnavailable
+from printworks.files.scratch import clear_scratch
 from printworks.files.store import Files
 from printworks.imaging.processor import CannotBeProcessed, ImageProcessor, Invalid
 from printworks.labs import open_connector
@@ -46,8 +45,6 @@ _NETWORK_POOLS: Final = (
 )
 # How long to wait after an infrastructure error, such as a full disk.
 OUTAGE_WAIT: Final = timedelta(minutes=1)
-# A working folder this old belongs to a worker that was killed.
-ABANDONED: Final = timedelta(hours=6)
 
 Rendered = TypeVar("Rendered")
 
@@ -150,7 +147,7 @@ async def open_resources(services: Services) -> AsyncIterator[Resources]:
     services.follow_catalogue()
     scratch = settings.data / "tmp"
     scratch.mkdir(mode=0o700, exist_ok=True)
-    _clear(scratch)
+    clear_scratch(scratch)
     with (
         ThreadPoolExecutor(2 * services.processor_slots) as cpu_pool,
         ThreadPoolExecutor(LAB_THREADS) as lab_pool,
@@ -175,17 +172,6 @@ def _count_connections(slots: int) -> int:
     """Return how many there may be: one for each job that can wait, so that none waits for it."""
     sizes = [POOL_SIZES[pool] for pool in _NETWORK_POOLS]
     return sum(size.count_slots(slots) + size.count_aside(slots) for size in sizes)
-
-
-def _clear(scratch: Path) -> None:
-    """Delete the folders that killed workers left behind."""
-    old = time.time() - ABANDONED.total_seconds()
-    # Other temporary files are stored here too.
-    for left in scratch.glob(f"{tempfile.gettempprefix()}*"):
-        # Another worker may delete it at the same time.
-        with suppress(FileNotFoundError):
-            if left.stat().st_mtime < old:
-                shutil.rmtree(left, ignore_errors=True)
 
 
 @contextmanager
