@@ -18,6 +18,8 @@ from msgspec import Meta
 
 PREFIX: Final = "PRINTWORKS_"
 FILE_NAME: Final = "printworks.toml"
+# What commands themselves read: where the settings are, and where `copy` writes to.
+OF_COMMANDS: Final = frozenset({f"{PREFIX}DATA", f"{PREFIX}COPY_TO"})
 
 # Marks a setting that is never shown, and may be given as a file.
 SECRET: Final = Meta(extra={"secret": True})
@@ -151,7 +153,7 @@ def _from_file(declared: Declared, data: Path) -> Iterator[Given]:
 def _from_environment(declared: Declared, environ: Mapping[str, str]) -> Iterator[Given]:
     for variable, value in environ.items():
         # An empty variable is how compose files and unit files say "not set".
-        if not variable.startswith(PREFIX) or variable == f"{PREFIX}DATA" or value == "":
+        if not variable.startswith(PREFIX) or variable in OF_COMMANDS or value == "":
             continue
         name = variable.removeprefix(PREFIX).lower()
         plain = name.removesuffix("_file")

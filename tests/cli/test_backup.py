@@ -183,6 +183,15 @@ def test_everything_is_copied(data: Path, tmp_path: Path) -> None:
     assert json.loads(files.said)["tables"] is None
 
 
+def test_the_target_of_a_copy_may_be_a_variable(data: Path, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'other.db'}"
+
+    copied = run("copy", "--data", data, copy_to=url)
+
+    assert copied.code == 0, copied.complained
+    assert "Alice" in run("merchant", "list", "--data", data, database_url=url).said
+
+
 @pytest.mark.parametrize(
     ("size", "text"),
     [

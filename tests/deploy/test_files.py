@@ -14,6 +14,7 @@ import yaml
 from printworks import __version__
 from printworks.cli.app import PLACES
 from printworks.cli.live_checks import LIVE_CHECKS
+from printworks.setting_values import OF_COMMANDS, PREFIX
 from printworks.settings import SETTINGS, Settings
 from printworks.vault import read_keys
 from printworks.web.server import SOCKET_MODE
@@ -35,8 +36,17 @@ EVERY_FILE: Final = [
 def test_every_setting_in_them_exists(file: Path) -> None:
     named = {name.lower() for name in re.findall(r"\bPRINTWORKS_([A-Z0-9_]+)", file.read_text())}
     secret = {f"{name}_file" for name, setting in SETTINGS.items() if setting.is_secret}
+    of_commands = {name.removeprefix(PREFIX).lower() for name in OF_COMMANDS}
 
-    assert named - SETTINGS.keys() - secret == set()
+    assert named - SETTINGS.keys() - secret - of_commands == set()
+
+
+def test_the_command_passes_on_what_commands_read() -> None:
+    text = (DEPLOY / "systemd" / "printworks").read_text()
+
+    [preserved] = re.findall(r"--preserve-env=(\S+)", text)
+
+    assert {*preserved.split(",")} == OF_COMMANDS
 
 
 def read_unit(file: Path) -> dict[str, list[str]]:
