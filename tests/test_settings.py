@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import make_url
 
 from printworks.settings import BadSetting, Settings, format_duration, parse_duration
 
@@ -128,7 +129,12 @@ def test_the_public_address_follows_the_host(tmp_path: Path, host: str, public_u
         ("HEADER_PREFIX", "X Y", "letters, digits and hyphens, not 'X Y'"),
         ("CATALOGUE_NAME", "x" * 101, "text of 1 to 100 characters"),
         ("BEHIND_PROXY", "0.0.0.0:80", "`unix:/path/to.sock` or a loopback address such as"),
-        ("DATABASE_URL", "mysql://root:hush@x/y", "an address that begins with `sqlite:///` or"),
+        ("DATABASE_URL", "mysql://root:hush@x/y", "an address such as `sqlite:////path"),
+        ("DATABASE_URL", "postgresql://u:hush@x:543a/y", "an address such as `sqlite:////path"),
+        ("DATABASE_URL", "postgresql://u:hush@x:1,z:2/y", "an address such as `sqlite:////path"),
+        ("DATABASE_URL", "postgresql://u:hu@sh@x/y", "an address such as `sqlite:////path"),
+        ("DATABASE_URL", "postgresql://[::1/y", "an address such as `sqlite:////path/to/file` or"),
+        ("DATABASE_URL", "postgresql://", "an address such as `sqlite:////path/to/file` or"),
         ("FILES", "gs://bucket", "a path or an address such as `s3://bucket/folder`, not 'gs:"),
         ("FILES", "s3://", "a path or an address such as `s3://bucket/folder`, not 's3://'"),
         ("FILES", "s3://bucket/../x", "a path or an address such as `s3://bucket/folder`"),
@@ -149,6 +155,25 @@ def test_a_wrong_value_is_explained_in_one_sentence(
     assert sentence.endswith(".")
     assert "\n" not in sentence
     assert "hush" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("address", "parts"),
+    [
+        ("u:a%2Fb%40c@x.example:5433/y", ("u", "a/b@c", "x.example", 5433, "y")),
+        ("u@server:a/b:c?d@x/y?sslmode=require", ("u@server", "a/b:c?d", "x", None, "y")),
+        ("[::1]:5433/y", (None, None, "::1", 5433, "y")),
+        ("/y?host=/run/postgresql", (None, None, None, None, "y")),
+        ("x", (None, None, "x", None, None)),
+    ],
+)
+def test_an_address_of_a_database_is_taken_apart_as_it_is_meant(
+    tmp_path: Path, address: str, parts: tuple[object, ...]
+) -> None:
+    settings = Settings.load(tmp_path, {"PRINTWORKS_DATABASE_URL": f"postgresql://{address}"})
+
+    url = make_url(settings.database_url)
+    assert (url.username, url.password, url.host, url.port, url.database) == parts
 
 
 MAIL = {"SMTP_HOST": "mail.example", "MAIL_FROM": "service@print.example"}

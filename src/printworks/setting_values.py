@@ -66,8 +66,11 @@ _FORMS: Final[Mapping[str, tuple[str, str]]] = {
         "an address such as `https://print.example` without a path",
     ),
     "database_url": (
-        r"sqlite:///.+|postgres(ql)?(\+psycopg)?://\S+",
-        "an address that begins with `sqlite:///` or `postgresql://`",
+        # As SQLAlchemy takes it apart: who@ host :port /name ?options. A password has no bare @ in it.
+        r"sqlite:///.+|postgres(ql)?(\+psycopg)?://(?=\S)([^:/\s]*(:[^@\s]*)?@)?"
+        r"(\[[^]/?\s]+\]|[^/:?@\s]*)(:[0-9]{0,5})?(/[^?\s]*)?(\?\S*)?",
+        "an address such as `sqlite:////path/to/file` or `postgresql://user:password@host:5432/name`, "
+        "with special characters written as `%40`",
     ),
     "files": (
         r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9][A-Za-z0-9._-]*)*/?"
@@ -113,6 +116,11 @@ def read_values(declared: Declared, data: Path, environ: Mapping[str, str]) -> d
     """Read what is set in the data folder and the environment; raise `BadSetting` if wrong."""
     given = (*_from_file(declared, data), *_from_environment(declared, environ))
     return {each.name: _read(each, declared[each.name], data) for each in given}
+
+
+def read_value(setting: Setting, value: str, *, source: str, data: Path) -> Any:
+    """Read what an option gives in the place of a setting; raise `BadSetting` if it is wrong."""
+    return _read(Given(setting.name, value, source), setting, data)
 
 
 def parse_duration(text: str) -> timedelta:

@@ -183,6 +183,15 @@ def test_everything_is_copied(data: Path, tmp_path: Path) -> None:
     assert json.loads(files.said)["tables"] is None
 
 
+@pytest.mark.parametrize("url", ["elsewhere", "mysql://u:hush@x/y", "postgresql://u:hush@x:port/y"])
+def test_a_target_that_is_no_database_is_refused(data: Path, url: str) -> None:
+    ended = run("copy", "--to", url, "--data", data)
+
+    assert ended.code == 1
+    assert ended.complained.startswith("printworks: The target must be an address such as")
+    assert "hush" not in ended.complained
+
+
 def test_the_target_of_a_copy_may_be_a_variable(data: Path, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'other.db'}"
 

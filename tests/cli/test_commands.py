@@ -6,12 +6,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+import psycopg
 import pytest
 from sqlalchemy import text
 from typer.main import get_command
 from typer.testing import CliRunner
 
 from printworks.cli.app import PLACES, app, load
+from printworks.cli.failures import explain
 from printworks.store.engine.database import Database
 from printworks.store.queue.heartbeats import write_heartbeat
 from printworks.store.tables.schema import LATEST
@@ -143,6 +145,30 @@ def test_migrate_does_not_touch_a_database_of_a_newer_program(
         f"printworks: The database is at revision 9999, and this program is of revision {LATEST}; "
         "install a newer program, or restore the backup that was made before the upgrade.\n"
     )
+
+
+@pytest.mark.parametrize("command", ["merchant list", "migrate", "doctor", "doctor --live"])
+@pytest.mark.parametrize(
+    ("url", "complaint"),
+    [
+        ("postgresql://u:hush@x:port/y", "PRINTWORKS_DATABASE_URL must be an address such as"),
+        ("postgresql:///y?host=x&port=some", "The address of the database is wrong: "),
+    ],
+)
+def test_a_mistake_in_the_address_of_the_database_is_one_sentence(
+    command: str, url: str, complaint: str, tmp_path: Path
+) -> None:
+    ended = run(*command.split(), "--data", tmp_path, database_url=url)
+
+    assert ended.code == 1
+    assert complaint in ended.said + ended.complained
+    assert "Traceback" not in ended.complained
+    assert "hush" not in ended.complained
+
+
+def test_an_outage_that_only_the_driver_knows_is_one_sentence() -> None:
+    for error in (psycopg.OperationalError("The server is gone."), psycopg.OperationalError()):
+        assert str(explain(error)).startswith("The database cannot be used: ")
 
 
 def test_a_database_that_nobody_answers_for_is_one_sentence(tmp_path: Path) -> None:

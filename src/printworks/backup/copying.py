@@ -21,6 +21,8 @@ from printworks.backup.threads import in_order
 from printworks.files.errors import FileMissing
 from printworks.files.store import Files
 from printworks.rules.quarantine import Quarantine, QuarantineCause
+from printworks.setting_values import read_value
+from printworks.settings import SETTINGS, Settings
 from printworks.store.engine.sequences import read_sequences, set_sequences
 from printworks.store.queue.quarantine import set_quarantine
 from printworks.store.tables import schema
@@ -238,15 +240,25 @@ def _is_there(files: Files, key: str, sha256: str, size: int) -> bool:
 
 
 def open_target(source: Services, database_url: str, files: str) -> Services:
-    """Open what is copied to; empty texts stand for what stays where it is."""
+    """Open what is copied to; empty texts stand for what stays where it is.
+
+    Raise `BadSetting` if the database is no address of one.
+    """
     settings = source.settings
     target = msgspec.structs.replace(
         settings,
-        database_url=database_url or settings.database_url,
+        database_url=_read_address(database_url, settings) or settings.database_url,
         files=_absolute(files) or settings.files,
     )
     given = {} if database_url else {"database": source.database}
     return Services(target, source.clock, connections=2, given=given)
+
+
+def _read_address(database_url: str, settings: Settings) -> str:
+    if not database_url:
+        return ""
+    setting = SETTINGS["database_url"]
+    return str(read_value(setting, database_url, source="The target", data=settings.data))
 
 
 def _absolute(files: str) -> str:

@@ -13,7 +13,7 @@ def explain(error: Exception) -> str | None:
     from printworks.labs.connector import LabUnavailable
     from printworks.mail.transport import MailRefused, MailUnavailable
     from printworks.settings import BadSetting
-    from printworks.store.engine.database import DatabaseUnusable
+    from printworks.store.engine.database import DatabaseUnusable, find_outages
     from printworks.vault import SecretKeyUnusable, SecretUnreadable
     from printworks.web.server import AddressUnusable
     from printworks.web.tls import TlsUnusable
@@ -36,7 +36,8 @@ def explain(error: Exception) -> str | None:
             return str(error)
         case ServiceError():
             return error.detail if isinstance(error, SecretUnreadable) else error.message
-        case exc.DatabaseError() | exc.TimeoutError():
+        # Those of the drivers, too: not every statement goes through SQLAlchemy.
+        case _ if isinstance(error, (exc.DatabaseError, *find_outages())):
             return f"The database cannot be used: {_first_line(error)}"
         case OSError() if error.filename is not None:
             return f"{error.filename}: {error.strerror}."
@@ -46,4 +47,5 @@ def explain(error: Exception) -> str | None:
 
 def _first_line(error: Exception) -> str:
     # Without the statement and its values, which follow on the next lines.
-    return str(getattr(error, "orig", error)).strip().splitlines()[0]
+    lines = str(getattr(error, "orig", error)).strip().splitlines()
+    return lines[0] if lines else f"{type(error).__name__}."

@@ -99,13 +99,7 @@ class Database:
         if self.is_sqlite:
             self._open_sqlite(connections)
         else:
-            address = self.url.set(drivername="postgresql+direct")
-            self.engine = create_engine(
-                address,
-                pool_size=connections,
-                pool_timeout=10,
-                **_OPTIONS,
-            )
+            self.engine = _make_engine(self.url, connections)
             _check_before_use(self.engine)
             reading = self.engine.execution_options(isolation_level="AUTOCOMMIT")
             self._readers = Readers(reading, partial(_is_usable, reading.dialect))
@@ -210,6 +204,14 @@ class Database:
         self.engine.dispose()
         if self._queue is not None:
             self._queue.close()
+
+
+def _make_engine(url: URL, connections: int) -> Engine:
+    address = url.set(drivername="postgresql+direct")
+    try:
+        return create_engine(address, pool_size=connections, pool_timeout=10, **_OPTIONS)
+    except (exc.ArgumentError, ValueError) as error:
+        raise DatabaseUnusable(f"The address of the database is wrong: {error}.") from error
 
 
 def _check_before_use(engine: Engine) -> None:
