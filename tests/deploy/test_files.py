@@ -106,6 +106,22 @@ def test_a_stop_may_take_as_long_as_the_program_needs() -> None:
         assert int(seconds) > needed
 
 
+@pytest.mark.parametrize(
+    ("heading", "order"),
+    [
+        ("Upgrade", ["migrate", "work@1", "web@1", "web@2"]),
+        ("Go back", ["web@1", "web@2", "work@1"]),
+    ],
+)
+def test_services_are_restarted_one_after_the_other(heading: str, order: list[str]) -> None:
+    text = (PAGE.parent / "upgrading.md").read_text()
+    section = text[text.index(f"## {heading}\n") :].split("\n## ")[0]
+
+    restarted = re.findall(r"^sudo systemctl restart (.+?) *(?:#.*)?$", section, re.MULTILINE)
+
+    assert restarted == [f"printworks-{name}" for name in order]
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd")
 def test_systemd_understands_the_units() -> None:
     checked = subprocess.run(
