@@ -88,7 +88,7 @@ def test_whoever_writes_does_not_wait_for_a_large_answer(
             written.append(db.execute(update(orders).values(recipient_name="Meanwhile")).rowcount)
         return render(*given)
 
-    monkeypatch.setattr("printworks.api.service.render", write_meanwhile)
+    monkeypatch.setattr("printworks.api.answers.render", write_meanwhile)
     body = an_addressed_order(preferredShippingMethod=method, address2="Flat 2")
     changed = v3.put(f"/orders/{order_id}", body).data
 

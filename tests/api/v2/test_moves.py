@@ -146,7 +146,7 @@ class TestCancelling:
             raise OSError("no memory")
 
         with monkeypatch.context() as broken:
-            broken.setattr("printworks.api.service.render", fail)
+            broken.setattr("printworks.api.answers.render", fail)
             refused = v2_6.post(f"/Orders/{order_id}/Cancel")
 
         assert refused.status >= 500
