@@ -265,7 +265,12 @@ def test_a_report_that_repeats_another_name_changes_nothing(shop: Shop) -> None:
 @pytest.fixture
 def with_folders(a_shop: OpenShop, tmp_path: Path) -> Shop:
     """A shop whose labs have hot folders, in which a test can see what they were told."""
-    catalogue = change_labs(tmp_path, every='connector = "folder"')
+    return open_with_folders(a_shop, tmp_path)
+
+
+def open_with_folders(a_shop: OpenShop, tmp_path: Path, *lines: str) -> Shop:
+    """Open a shop whose labs have hot folders, and these lines in the catalogue."""
+    catalogue = change_labs(tmp_path, every="\n".join(['connector = "folder"', *lines]))
     return a_shop(catalogue=str(catalogue), lab_folder=str(_make(tmp_path / "labs")))
 
 

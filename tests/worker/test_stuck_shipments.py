@@ -1,6 +1,5 @@
 """What failed, is held or was begun comes to a good end once, and nothing of it is forgotten."""
 
-import json
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,6 @@ from printworks.store.orders.orders import Order
 from printworks.store.orders.shipments import Shipment
 from printworks.store.tables import images, shipments
 from tests.factories import NOON, a_system_work
-from tests.worker.catalogues import change_labs
 from tests.worker.conftest import OpenShop
 from tests.worker.shops import MAGNET, STICKER, Shop
 from tests.worker.test_labs import (
@@ -32,7 +30,9 @@ from tests.worker.test_labs import (
     list_all,
     of_kind,
     only,
+    open_with_folders,
     print_again,
+    read_job,
     remember,
     states,
     submit,
@@ -167,9 +167,7 @@ def test_a_lab_that_rejects_what_it_has_begun_could_not_make_it(shop: Shop) -> N
 def test_a_job_that_replaces_another_was_ordered_with_the_first(
     a_shop: OpenShop, tmp_path: Path
 ) -> None:
-    catalogue = change_labs(tmp_path, every='connector = "folder"')
-    (labs := tmp_path / "labs").mkdir()
-    shop = a_shop(catalogue=str(catalogue), lab_folder=str(labs))
+    shop = open_with_folders(a_shop, tmp_path)
     order = submit(shop)
     shop.drain()
     shop.clock.advance(days=2)
@@ -178,9 +176,7 @@ def test_a_job_that_replaces_another_was_ordered_with_the_first(
     shop.drain()
 
     replacement = list_all(shop, order)[-1]
-    told = json.loads(
-        (labs / replacement.lab / "inbox" / replacement.job_name / "job.json").read_bytes()
-    )
+    told = read_job(shop, replacement)
     assert replacement.created_at == NOON + timedelta(days=2)
     assert datetime.fromisoformat(told["ordered_at"]) == NOON
 
@@ -258,9 +254,7 @@ class TestGivingUp:
 def test_what_a_dead_worker_handed_over_before_a_hold_is_taken_back_from_the_lab(
     a_shop: OpenShop, tmp_path: Path
 ) -> None:
-    catalogue = change_labs(tmp_path, every='connector = "folder"\ncan_hold_until = "submitted"')
-    (labs := tmp_path / "labs").mkdir()
-    shop = a_shop(catalogue=str(catalogue), lab_folder=str(labs))
+    shop = open_with_folders(a_shop, tmp_path, 'can_hold_until = "submitted"')
     order = submit(shop)
     shop.drain()
     with shop.database.writing() as db:
@@ -268,6 +262,7 @@ def test_what_a_dead_worker_handed_over_before_a_hold_is_taken_back_from_the_lab
     hold(shop, order)
     shop.enqueue_again(JobKind.SEND_TO_LAB, {"shipment": only(shop, order).id})
     shop.drain()
+    labs = tmp_path / "labs"
     before = list(labs.glob("*/inbox/[0-9]*"))
 
     cancel(shop, order)
