@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -243,7 +243,7 @@ class TestWorkers:
         order = shop.add_order()
         [image] = shop.add_images(order, shop.host.at("/cat.jpg", gate.before(holds(A_PICTURE))))
 
-        with doomed_worker(shop):
+        with doomed_worker(shop) as kill:
             gate.wait()
             # They need the writer of SQLite, too, and would wait in the threads of the download.
             wait_until(lambda: not count_sweeps(shop))
@@ -253,6 +253,8 @@ class TestWorkers:
                 # The last files that are kept; next comes the transaction.
                 wait_until(lambda: len(shop.list_files("proofs")) == 2)
                 assert shop.image(image).status is _S.NOT_YET_DOWNLOADED
+                # Before the lock is free, which it waits for.
+                kill()
 
         assert_fine_after_the_lease(shop, image)
         assert [event for event in shop.events(order) if isinstance(event, ImageJudged)] == [
@@ -303,19 +305,23 @@ def gone(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def doomed_worker(shop: Shop) -> Iterator[None]:
-    """Run a worker process, and kill it at the end of the block."""
+def doomed_worker(shop: Shop) -> Iterator[Callable[[], None]]:
+    """Run a worker process, and kill it at the end of the block, or when the block says so."""
     environment = {
         "PATH": os.environ["PATH"],
         "PRINTWORKS_DATABASE_URL": shop.settings.database_url,
     }
     with Path(os.devnull).open("wb") as nowhere:
         process = start("work", "--data", shop.settings.data, env=environment, output=nowhere)
-    try:
-        yield
-    finally:
+
+    def kill() -> None:
         process.kill()
         process.wait()
+
+    try:
+        yield kill
+    finally:
+        kill()
 
 
 def assert_fine_after_the_lease(shop: Shop, image: int) -> None:
