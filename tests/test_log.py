@@ -104,10 +104,13 @@ def test_people_read_words_instead_of_json(tmp_path: Path, script: str) -> None:
 @pytest.mark.parametrize("form", ["json", "console"])
 def test_what_is_written_often_is_written_like_anything_else(tmp_path: Path, form: str) -> None:
     script = """
-for writes_often in (False, True):
-    log.configure(settings, writes_often=writes_often)
+import asyncio
+async def write():
     with log.context(job=7):
         log.info_often("request", {"status": 200, "client": None})
+for writes_often in (False, True):
+    log.configure(settings, writes_often=writes_often)
+    asyncio.run(write())
 """
 
     usual, often = write(script, tmp_path, form).splitlines()
@@ -119,6 +122,29 @@ for writes_often in (False, True):
     else:
         assert json.loads(usual) | {"at": ""} == json.loads(often) | {"at": ""}
         assert list(json.loads(usual)) == list(json.loads(often))
+
+
+def test_what_is_written_often_is_written_together_and_without_secrets(tmp_path: Path) -> None:
+    script = """
+import asyncio, os
+from printworks.redaction import hide_secrets
+async def write():
+    for number in range(3):
+        log.info_often("request", {"said": f"open sesame {number}"})
+    os.write(2, b"first\\n")
+    await asyncio.sleep(0)
+    os.write(2, b"last\\n")
+log.configure(settings, writes_often=True)
+hide_secrets(["open sesame"])
+asyncio.run(write())
+"""
+
+    first, *lines, last = write(script, tmp_path, "json").splitlines()
+
+    assert (first, last) == ("first", "last")
+    assert [json.loads(line)["said"] for line in lines] == [
+        f"[hidden] {number}" for number in range(3)
+    ]
 
 
 def test_what_is_written_often_is_left_out_with_everything_of_its_level(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ A message is a fixed text, the facts are fields: `log.info("order created", orde
 Never log keys, names, addresses or bodies. If a library does, the secrets of the settings are hidden.
 """
 
+import asyncio
 import logging
 import sys
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
@@ -22,6 +23,8 @@ Facts = MutableMapping[str, Any]
 _context: ContextVar[Mapping[str, Any]] = ContextVar("facts", default=MappingProxyType({}))
 # Where `info_often` writes to by itself, if anywhere.
 _direct: list[BinaryIO] = []
+# What it will write.
+_lines: list[bytes] = []
 
 
 class LogSettings(Protocol):
@@ -85,15 +88,33 @@ def configure(settings: LogSettings, *, writes_often: bool = False) -> None:
 
 
 def info_often(event: str, facts: Mapping[str, Any]) -> None:
-    """Log what happens for every request: the same line, without asking each time how to write it."""
+    """Log what happens for every request: the same line, without asking each time how to write it.
+
+    It is written at the end of this turn of the event loop, with all others of the turn.
+    """
     if not _direct:
         structlog.get_logger().info(event, **facts)
         return
-    [stream] = _direct
-    stream.write(
-        _encode(None, "info", _add_context(None, "info", {"event": event, **facts})) + b"\n"
-    )
-    stream.flush()
+    if not _lines:
+        asyncio.get_running_loop().call_soon(_write_lines)
+    at = datetime.now(UTC)
+    line = {"at": at, "level": "info", "event": event, **_context.get(), **facts}
+    _lines.append(_encoder.encode(line))
+
+
+def _write_lines() -> None:
+    """Write the lines of `info_often` that wait for the end of this turn of the event loop.
+
+    In one call of the system, which costs more than a line: under load many end in one turn.
+    """
+    if not _lines:
+        return
+    _lines.append(b"")
+    lines = redact_bytes(b"\n".join(_lines))
+    _lines.clear()
+    for stream in _direct:
+        stream.write(lines)
+        stream.flush()
 
 
 class _FromLibraries(logging.Handler):
