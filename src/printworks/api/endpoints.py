@@ -52,11 +52,13 @@ USUAL_STATUS: Final[Mapping[type[ServiceError], int]] = {
 
 Reply = TypeVar("Reply")
 
+_MOST_DIGITS: Final = len(str(2**63))
+
 
 def number_in(path: Mapping[str, str], name: str) -> int:
     """Return a number from a path; 0, which is no id, if it is not a number."""
     digits = path[name]
-    is_number = digits.isascii() and digits.isdigit() and len(digits) < len(str(2**63)) + 1
+    is_number = digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS
     return int(digits) if is_number else 0
 
 
