@@ -89,19 +89,25 @@ class Credentials:
 
     def verify_cached(self, presented: PresentedKey, *, now: datetime) -> VerifiedKey:
         """Return the merchant, as of the last two seconds."""
-        # Cached by hash: keys are not kept longer than their request.
-        key_hash = hash_key(presented.key)
-        cache_key = (presented.code, key_hash)
-        verified = self._verified.get(cache_key)
-        if verified is not None and now < verified.until:
+        verified = self.find_cached(presented, now=now)
+        if verified is not None:
             return verified
-        self._verified.pop(cache_key, None)
         with self._database.reading() as db:
             verified = self.verify(db, presented, now=now)
         if len(self._verified) >= _MOST_CACHED:
             self._verified.clear()
-        self._verified[cache_key] = verified
+        self._verified[presented.code, verified.key_hash] = verified
         return verified
+
+    def find_cached(self, presented: PresentedKey, *, now: datetime) -> VerifiedKey | None:
+        """Return the merchant if the credentials were verified in the last two seconds."""
+        # Cached by hash: keys are not kept longer than their request.
+        cache_key = (presented.code, hash_key(presented.key))
+        verified = self._verified.get(cache_key)
+        if verified is not None and now < verified.until:
+            return verified
+        self._verified.pop(cache_key, None)
+        return None
 
 
 def _name_actor(limits: KeyLimits) -> Actor:

@@ -68,8 +68,10 @@ class MarkedAnswers:
         if mark is None:
             return None
         tag = self._tags.of_mark(matched.request, matched.family.version, mark)
+        if known := find_known(tag, matched.request):
+            return known
         kept = self._kept.find(_identify(matched))
-        return find_known(tag, matched.request) or (kept if kept and kept.tag == tag else None)
+        return kept if kept and kept.tag == tag else None
 
     def write(self, matched: MatchedRequest, shape: Any, mark: str) -> Response:
         """Write an answer and keep it; return 304 if the client has seen it."""

@@ -20,12 +20,21 @@ class LinkMaker:
         self._links: Links | None = None
 
     def make(self, db: Connection) -> Links:
-        links, valid_for = self._links, self._services.settings.proof_links_valid_for
-        end = None if valid_for is None else find_end(self._services.clock(), valid_for)
-        if links is None or links.end != end:
+        links = self.find_made()
+        if links is None:
             key = get_link_key(db, self._services.vault)
-            links = self._links = Links(self._services.settings.public_url, key, end)
+            links = Links(self._services.settings.public_url, key, self._find_end())
+            self._links = links
         return links
+
+    def find_made(self) -> Links | None:
+        """Return what makes links now, without a look into the database; None if that is needed."""
+        links = self._links
+        return links if links is not None and links.end == self._find_end() else None
+
+    def _find_end(self) -> int | None:
+        valid_for = self._services.settings.proof_links_valid_for
+        return None if valid_for is None else find_end(self._services.clock(), valid_for)
 
     def time_left(self, signature: str) -> timedelta:
         """Return how long a link with a valid signature still works."""

@@ -9,19 +9,19 @@ from sqlalchemy import Connection
 from printworks.actions.services import Services
 from printworks.actions.work import Work
 from printworks.api.answers import AnswerWriter
+from printworks.api.authentication import Authenticator
 from printworks.api.bodies import check_headers, close_files, parse_body, parse_form
 from printworks.api.credentials import Credentials, PresentedKey, VerifiedKey
-from printworks.api.endpoints import Call, Unfinished, number_in
+from printworks.api.endpoints import Call, Unfinished
 from printworks.api.idempotency import KeyedRequest, StartedRequest, answer_once
 from printworks.api.kept_answers import MarkedAnswers
 from printworks.api.links import LinkMaker
-from printworks.api.messages import Identity, Request, Response
+from printworks.api.messages import Request, Response
 from printworks.api.pending import Pending, PendingRequests
 from printworks.api.refusals import answer_error
 from printworks.api.routing import MatchedRequest
 from printworks.api.tags import Tags
-from printworks.rules.keys import check_may_change
-from printworks.store.orders.marks import OrderOf, find_order_states
+from printworks.api.unchanged import UnchangedOrders
 from printworks.trace_parent import caused_by
 from printworks.wire.reading import by_lower_name, last_of
 
@@ -63,9 +63,13 @@ class ApiService:
         self._clock = services.clock
         self._links = links
         self._credentials = Credentials(services.database, services.settings)
-        tags = Tags(services.settings.public_url, lambda: services.catalogue)
-        self._marked = MarkedAnswers(tags)
-        self._answers = AnswerWriter(self._marked, services.clock)
+        self._authenticator = Authenticator(self._credentials, services.clock)
+        marked = MarkedAnswers(Tags(services.settings.public_url, lambda: services.catalogue))
+        self._answers = AnswerWriter(marked, services.clock)
+        # For those who poll.
+        self.unchanged: Final = UnchangedOrders(
+            services.database, self._authenticator, marked, links
+        )
         # For what `answer` and `answer_together` have only begun.
         self.pending: Final = PendingRequests(services.database, self._answers, services.clock)
 
@@ -121,32 +125,6 @@ class ApiService:
                     answers[place] = outcome
         return [answers[place] for place in range(len(group))]
 
-    def may_be_unchanged(self, matched: MatchedRequest) -> bool:
-        """Whether the answer may be one that was written before, or that the client has seen."""
-        return self._marked.may_have(matched)
-
-    def answer_unchanged(self, group: Sequence[MatchedRequest]) -> list[Response | None]:
-        """Answer what has not changed, for many with one statement; None for what has."""
-        answers: list[Response | None] = [None] * len(group)
-        asked: dict[int, OrderOf] = {}
-        for place, matched in enumerate(group):
-            try:
-                _, known = self._authenticate(matched)
-                asked[place] = OrderOf(known.merchant.id, number_in(matched.path, "id"))
-            except Exception as error:  # noqa: BLE001  (nothing may get past this)
-                answers[place] = answer_error(matched, error)
-        try:
-            with self._database.reading() as db:
-                states = find_order_states(db, asked.values()) if asked else {}
-                links = self._links.make(db)
-        except Exception as error:  # noqa: BLE001  (nothing may get past this)
-            for place in asked:
-                answers[place] = answer_error(group[place], error)
-            return answers
-        for place, wanted in asked.items():
-            answers[place] = self._marked.find(group[place], states.get(wanted), links)
-        return answers
-
     def _write_together(
         self, works: Sequence[Perform]
     ) -> Sequence[Response | Unfinished[Any] | Exception]:
@@ -158,7 +136,7 @@ class ApiService:
     def refuse_unread(self, matched: MatchedRequest) -> Response | None:
         """Refuse what the headers say, before a large body is read; None if nothing is wrong."""
         try:
-            self._authenticate(matched)
+            self._authenticator.authenticate(matched)
             check_headers(matched.request.headers)
             if matched.endpoint.takes_file:
                 self._services.check_room()
@@ -174,21 +152,8 @@ class ApiService:
         presented = self._credentials.hash_presented(request.headers)
         return {"refused_key": presented[:FINGERPRINT]} if presented else {}
 
-    def _authenticate(self, matched: MatchedRequest) -> tuple[PresentedKey, VerifiedKey]:
-        """Authenticate the caller, and store the identity in the request."""
-        request = matched.request
-        presented, now = self._credentials.read(request.headers), self._clock()
-        known = self._credentials.verify_cached(presented, now=now)
-        request.caller.identity = Identity(
-            known.merchant.id, known.key_hash, now, known.merchant.share_terms
-        )
-        limits = known.actor.key
-        if limits is not None and not matched.endpoint.only_reads:
-            check_may_change(limits)
-        return presented, known
-
     def _answer_read(self, matched: MatchedRequest) -> Response | Pending:
-        presented, known = self._authenticate(matched)
+        presented, known = self._authenticator.authenticate(matched)
         # What an endpoint does not ask for is not read, whatever it is.
         asks = matched.request.query and matched.endpoint.query
         query = parse_form(matched.request.query) if asks else {}
@@ -230,7 +195,7 @@ class ApiService:
     def _read(self, matched: MatchedRequest) -> _Read:
         request = matched.request
         # Unauthenticated requests must not wait for the writer.
-        presented, known = self._authenticate(matched)
+        presented, known = self._authenticator.authenticate(matched)
         query = parse_form(request.query) if request.query else {}
         body = parse_body(request.headers, request.body, request.upload)
         # Some clients send the fields of a PUT in its query string, with an empty body.

@@ -41,6 +41,7 @@ from printworks.web.receiving import (
 from printworks.web.request_log import RequestLog
 from printworks.web.requests import begin_request
 from printworks.web.shares import Sharer, Shares, Ticket
+from printworks.web.unchanged import open_unchanged
 
 log = structlog.get_logger(__name__)
 
@@ -90,9 +91,7 @@ class Edge:
         self._writer: GroupThread[SharedRequest, Response | Pending] = GroupThread(
             "writer", service.answer_together, queue=settings.web_queue, weigh=_weigh
         )
-        self._unchanged: GroupThread[MatchedRequest, Response | None] = GroupThread(
-            "unchanged", service.answer_unchanged, queue=settings.web_queue
-        )
+        self._unchanged = open_unchanged(service.unchanged, settings.web_queue)
         self._long = LongAnswers(settings)
         # All that has threads, in the order in which it is closed.
         self._parts = (
@@ -196,19 +195,16 @@ class Edge:
         self, found: FoundEndpoint, request: Request, receive: Receive, sharer: Sharer
     ) -> Response:
         matched = MatchedRequest(found.family, found.endpoint, found.path, request)
-        refuse_this = partial(refuse, matched.family, matched.endpoint, request)
         try:
             return await self._answer_matched(matched, receive, sharer)
         except PoolFull:
-            return refuse_this(
-                503, "The service is busy; try again in a second.", ("Retry-After", "1")
-            )
+            message = "The service is busy; try again in a second."
+            return refuse(*matched[:2], request, 503, message, ("Retry-After", "1"))
         except BodyStalled:
-            return refuse_this(408, "The body did not arrive in time.")
+            return refuse(*matched[:2], request, 408, "The body did not arrive in time.")
         except BodyBroken:
-            return refuse_this(
-                400, "The chunks of the body are malformed, or the last one is missing."
-            )
+            message = "The chunks of the body are malformed, or the last one is missing."
+            return refuse(*matched[:2], request, 400, message)
         except ClientGone:
             raise
         except Exception as error:  # noqa: BLE001  (such as a disk that is full while it is spooled)
@@ -217,7 +213,7 @@ class Edge:
     async def _answer_matched(
         self, matched: MatchedRequest, receive: Receive, sharer: Sharer
     ) -> Response:
-        if self._service.may_be_unchanged(matched) and (
+        if self._service.unchanged.may_have(matched) and (
             unchanged := await self._unchanged.run(matched, sharer)
         ):
             return unchanged

@@ -25,7 +25,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from printworks.store.engine import sqlite
 from printworks.store.engine.prepared import PreparedStatement
-from printworks.store.engine.readers import Readers, ReadingBlock
+from printworks.store.engine.readers import HeldReader, Readers, ReadingBlock
 
 T = TypeVar("T")
 
@@ -124,6 +124,10 @@ class Database:
     def reading(self) -> AbstractContextManager[Connection]:
         """Read what is committed; each statement sees the state when it runs."""
         return ReadingBlock(self._readers)
+
+    def hold_reader(self) -> HeldReader:
+        """Take one of the connections to read with for good; close it in the end."""
+        return HeldReader(self._readers)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:

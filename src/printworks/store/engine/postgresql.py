@@ -93,6 +93,8 @@ class DirectConnection(psycopg.Connection[Any]):
         # What goes with the next statement.
         self._waiting: list[_Command] = []
         self._is_open = False
+        # What has arrived of the answer to what was sent without waiting.
+        self._arrived: PGresult | None = None
 
     def run(self, sql: bytes, values: Sequence[Any]) -> Answer:
         """Run a statement whose values are written $1, $2 and so on."""
@@ -115,6 +117,31 @@ class DirectConnection(psycopg.Connection[Any]):
         *_, result, _ = self._send_all([*self._take_waiting(), _COMMIT])
         self._is_open = False
         return Answer(result, self._find_converter())
+
+    def send(self, sql: bytes, values: Sequence[Any]) -> None:
+        """Send a statement outside any transaction; nothing else may be run until it is answered."""
+        command = self._make_command(sql, values)
+        if command.name is None:
+            self.pgconn.send_query_params(command.sql, command.given)
+        else:
+            self.pgconn.send_query_prepared(command.name, command.given)
+
+    def receive(self) -> Answer | None:
+        """Return the answer to what was sent, once all of it is there; never wait for it."""
+        libpq = self.pgconn
+        libpq.consume_input()
+        while not libpq.is_busy():
+            result = libpq.get_result()
+            if result is None:
+                return self._take_arrived()
+            self._arrived = result
+        return None
+
+    def _take_arrived(self) -> Answer | None:
+        arrived, self._arrived = self._arrived, None
+        if arrived is None:
+            return None
+        return Answer(self._check(arrived), self._find_converter())
 
     def begin(self) -> None:
         """Begin a transaction, with the first statement."""

@@ -72,6 +72,25 @@ class PreparedStatement:
         written, cursor = self._execute(db, values)
         return [_convert(written, row) for row in cursor.fetchall()]
 
+    def send(self, db: Connection, values: Mapping[str, Any]) -> None:
+        """Send the statement without waiting for the rows, which `receive` returns.
+
+        For PostgreSQL, whose socket is readable when they arrive. Nothing else may be run on the
+        connection until then.
+        """
+        driver: Any = db.connection.dbapi_connection
+        written = self._find_text(db)
+        driver.send(written.encoded, _arrange(written, values))
+
+    def receive(self, db: Connection) -> list[tuple[Any, ...]] | None:
+        """Return the rows of what was sent; None if not all of them are there yet."""
+        driver: Any = db.connection.dbapi_connection
+        answer = driver.receive()
+        if answer is None:
+            return None
+        written = self._find_text(db)
+        return [_convert(written, row) for row in answer.fetchall()]
+
     def commit_after(
         self, first: "PreparedStatement", db: Connection, values: Mapping[str, Any]
     ) -> list[tuple[Any, ...]]:

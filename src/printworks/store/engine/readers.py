@@ -91,3 +91,17 @@ class ReadingBlock:
         else:
             # The pool finds out whether it can still be used.
             self._connection.close()
+
+
+class HeldReader:
+    """One of these connections, held for good to wait for PostgreSQL's answers at its socket."""
+
+    def __init__(self, readers: Readers) -> None:
+        self.db = readers.take()
+        driver: Any = self.db.connection.dbapi_connection
+        self.socket: int = driver.fileno()
+
+    def close(self) -> None:
+        """Close the connection: an answer may be on its way, and the next one must not get it."""
+        self.db.invalidate()
+        self.db.close()

@@ -1,7 +1,7 @@
 """Marks of orders: another one whenever an order shows something else."""
 
-from collections.abc import Collection
-from typing import Final, NamedTuple
+from collections.abc import Collection, Iterable
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, select
 
@@ -27,6 +27,8 @@ class OrderState(NamedTuple):
     image_count: int
 
 
+OrderStates = dict[OrderOf, OrderState]
+
 _STATES: Final = PreparedStatement(
     select(
         *(orders.c.merchant_id, orders.c.id),
@@ -35,12 +37,28 @@ _STATES: Final = PreparedStatement(
 )
 
 
-def find_order_states(db: Connection, wanted: Collection[OrderOf]) -> dict[OrderOf, OrderState]:
+def find_order_states(db: Connection, wanted: Collection[OrderOf]) -> OrderStates:
     """Return the states of orders by merchant and id; those of no such order are left out."""
+    return _by_order(_STATES.all(db, _write_wanted(wanted)))
+
+
+def ask_for_order_states(db: Connection, wanted: Collection[OrderOf]) -> None:
+    """Ask PostgreSQL for the states of orders, which `receive_order_states` returns."""
+    _STATES.send(db, _write_wanted(wanted))
+
+
+def receive_order_states(db: Connection) -> OrderStates | None:
+    """Return the states that were asked for; None if they are not there yet."""
+    rows = _STATES.receive(db)
+    return None if rows is None else _by_order(rows)
+
+
+def _write_wanted(wanted: Collection[OrderOf]) -> dict[str, str]:
     merchant_ids, ids = {one.merchant_id for one in wanted}, {one.order_id for one in wanted}
-    rows = _STATES.all(
-        db, {"ids": write_list(map(possible_id, ids)), "merchants": write_list(merchant_ids)}
-    )
+    return {"ids": write_list(map(possible_id, ids)), "merchants": write_list(merchant_ids)}
+
+
+def _by_order(rows: Iterable[tuple[Any, ...]]) -> OrderStates:
     # Whoever asks for another one's order does not find it: both are part of the key.
     return {OrderOf(*row[:2]): OrderState(*row[2:]) for row in rows}
 
