@@ -30,6 +30,7 @@ from printworks.web.certificates import CertificateWatch
 from printworks.web.cores import choose_core
 from printworks.web.http1.connection import WaitingTimes
 from printworks.web.http1.listening import Limits, Listener
+from printworks.web.http1.spreading import OpenConnections, Spread
 from printworks.web.memory import close_gaps
 from printworks.web.notify import notify_ready
 from printworks.web.parents import stop_with_parent
@@ -129,7 +130,7 @@ def serve_web(settings: Settings) -> None:
     address = find_address(settings)
     with _hold(address), open_socket(address) as listening:
         group = ProcessGroup(
-            partial(_run_process, settings, listening),
+            partial(_run_process, settings, listening, OpenConnections(settings.web_processes)),
             settings.web_processes,
             partial(_shut, listening, settings.drain_delay),
             settings.time_to_stop,
@@ -203,15 +204,17 @@ def _shut(listening: socket.socket, drain_delay: timedelta | None) -> None:
         listening.shutdown(socket.SHUT_RDWR)
 
 
-def _run_process(settings: Settings, listening: socket.socket, number: int) -> None:
+def _run_process(
+    settings: Settings, listening: socket.socket, connections: OpenConnections, number: int
+) -> None:
     close_gaps()
     log.configure(settings, writes_often=True)
     stop_with_parent()
     sys.setswitchinterval(SECONDS_OF_A_THREAD)
-    uvloop.run(_serve(settings, listening, number))
+    uvloop.run(_serve(settings, listening, Spread(connections, number), number))
 
 
-async def _serve(settings: Settings, listening: socket.socket, number: int) -> None:
+async def _serve(settings: Settings, listening: socket.socket, spread: Spread, number: int) -> None:
     from printworks.web.app import build_app
 
     # Services on one machine have different ports, and so start with different cores.
@@ -219,7 +222,7 @@ async def _serve(settings: Settings, listening: socket.socket, number: int) -> N
     app = build_app(settings, core=core)
     app.start()
     tls = prepare_tls(settings, now=system_clock())
-    listener = Listener(app, listening, make_context(tls) if tls else None, LIMITS)
+    listener = Listener(app, listening, make_context(tls) if tls else None, LIMITS, spread)
     app.counts.show(CONNECTIONS_OPEN, lambda: listener.connections)
     notify_ready()
     stopping = asyncio.Event()

@@ -11,6 +11,7 @@ import structlog
 
 from printworks.web.http1.connection import Connection, WaitingTimes
 from printworks.web.http1.exchange import App
+from printworks.web.http1.spreading import Spread
 
 log = structlog.get_logger(__name__)
 
@@ -20,6 +21,8 @@ SECONDS_TO_PART: Final = 2.0
 _EVERY: Final = 1.0
 # If the system has no files left for connections, others have to end first.
 _SECONDS_AFTER_SHORTAGE: Final = 0.2
+# As long as it takes another process to accept a connection, if it is not busy.
+_SECONDS_TO_GIVE_WAY: Final = 0.002
 # A proxy may be sending a request just now on a connection that looks idle. Until then it gets an
 # answer, and reads in it that the connection ends.
 SECONDS_TO_LEAVE: Final = 1.0
@@ -38,7 +41,12 @@ class Listener:
     """Answers on one socket, which other processes may listen on as well."""
 
     def __init__(
-        self, app: App, listening: socket.socket, tls: ssl.SSLContext | None, limits: Limits
+        self,
+        app: App,
+        listening: socket.socket,
+        tls: ssl.SSLContext | None,
+        limits: Limits,
+        spread: Spread,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._socket = listening
@@ -50,6 +58,9 @@ class Listener:
         self._starting: set[asyncio.Task[None]] = set()
         self._app = app
         self._is_accepting = self._is_stopped = False
+        self._spread = spread
+        # Whether others could have had the next connection.
+        self._gave_way = False
         self._listen()
         self._loop.call_later(_EVERY, self._look)
 
@@ -88,9 +99,15 @@ class Listener:
 
     def _accept(self) -> None:
         """Accept one connection: other processes shall get their share."""
-        if len(self._open) + len(self._starting) >= self._limits.connections:
+        count = len(self._open) + len(self._starting)
+        if count >= self._limits.connections:
             self._pause()
             return
+        self._spread.note(count)
+        if self._spread.is_ahead() and not self._gave_way:
+            self._give_way()
+            return
+        self._gave_way = False
         try:
             accepted, _ = self._socket.accept()
         except (BlockingIOError, ConnectionAbortedError, InterruptedError):
@@ -106,6 +123,16 @@ class Listener:
         task = self._loop.create_task(self._begin(accepted))
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
+
+    def _give_way(self) -> None:
+        """Let another process accept; if none does, because it hangs, this one will."""
+        self._gave_way = True
+        self._loop.remove_reader(self._socket)
+        self._loop.call_later(_SECONDS_TO_GIVE_WAY, self._go_on)
+
+    def _go_on(self) -> None:
+        if self._is_accepting:
+            self._loop.add_reader(self._socket, self._accept)
 
     def _make(self) -> Connection:
         scheme = "https" if self._tls else "http"
@@ -140,6 +167,8 @@ class Listener:
         for connection in list(self._open):
             connection.check_time(now)
         if not self._is_stopped:
-            if len(self._open) + len(self._starting) < self._limits.connections:
+            count = len(self._open) + len(self._starting)
+            if count < self._limits.connections:
                 self._listen()
+            self._spread.note(count)
             self._loop.call_later(_EVERY, self._look)
