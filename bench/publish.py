@@ -1,11 +1,12 @@
-"""Write the figures of a result into the documentation: `python -m bench.publish [COMMIT]`.
+"""Write the figures of a result into the documentation: `python -m bench.publish [COMMIT ...]`.
 
-Only what lies between the two marks of docs/operate/performance.md is replaced.
+Of several, each part is from the last that has it. Only what lies between the two marks of
+docs/operate/performance.md is replaced.
 """
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,20 +21,21 @@ END: Final = "<!-- end of figures -->\n"
 FACTS: Final = ("cores", "processor", "memory_gb", "kernel", "python", "sqlite", "flush_ms")
 
 
-def write_page(page: str, result: Result) -> str:
-    """Return the page with the figures of a result."""
+def write_page(page: str, *results: Result) -> str:
+    """Return the page with the figures of one or more results."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         message = f"The page lacks {BEGIN.strip()} or {END.strip()}."
         raise ValueError(message)
-    return f"{before}{BEGIN}\n{''.join(_write_figures(result))}\n{END}{after}"
+    return f"{before}{BEGIN}\n{''.join(_write_figures(results))}\n{END}{after}"
 
 
-def _write_figures(result: Result) -> Iterator[str]:
+def _write_figures(results: Sequence[Result]) -> Iterator[str]:
+    result = _merge(results)
     facts = ", ".join(f"{name} {result.machine.get(name, '?')}" for name in FACTS)
     loads = [one.load for found in result.parts.values() for one in found.values()]
-    yield f"Commit `{result.commit}`, {result.machine.get('date', '?')}; {facts}; "
+    yield f"Commit {', '.join(_name_parts(results))}; {facts}; "
     yield f"load when a part began: at most {max(loads, default=0):g}.\n\n"
     yield "| | database | ours | peer | value | rounds | budget | |\n"
     yield "|---|---|---:|---:|---:|---:|---:|---|\n"
@@ -46,17 +48,42 @@ def _write_figures(result: Result) -> Iterator[str]:
         yield f"\nNot measured at this commit: {', '.join(missing)}.\n"
 
 
+def _merge(results: Sequence[Result]) -> Result:
+    """Return all parts, each from the last result that has it on that database."""
+    merged = Result(results[-1].commit, results[-1].machine)
+    for result in results:
+        for part, found in result.parts.items():
+            for database, one in found.items():
+                merged.add(part, database, one)
+    return merged
+
+
+def _name_parts(results: Sequence[Result]) -> Iterator[str]:
+    """Say which parts are from which commit, the oldest first."""
+    used: dict[tuple[str, str], Result] = {}
+    for result in results:
+        for part, found in result.parts.items():
+            used.update({(part, database): result for database in found})
+    for result in results:
+        named = f"`{result.commit}` of {result.machine.get('date', '?')}"
+        parts = dict.fromkeys(part for (part, _), one in used.items() if one is result)
+        if len(results) == 1:
+            yield named
+        elif parts:
+            yield f"{named} ({', '.join(parts)})"
+
+
 def main() -> None:
     """Write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("result", nargs="?", default="HEAD", help="a commit or a file")
+    parser.add_argument("results", nargs="*", default=["HEAD"], help="commits or files")
     parser.add_argument("--page", type=Path, default=PAGE)
     options = parser.parse_args()
     try:
-        result = Result.read(find_result(options.result))
+        results = [Result.read(find_result(name)) for name in options.results]
     except FileNotFoundError as error:
         sys.exit(str(error))
-    options.page.write_text(write_page(options.page.read_text(), result))
+    options.page.write_text(write_page(options.page.read_text(), *results))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from bench.compare import BETTER, SAME, WORSE, list_changes
 from bench.lines import Line, compare, state
 from bench.publish import BEGIN, END, PAGE, write_page
 from bench.report import FAILED, list_rows
-from bench.results import PartResult, Result, find_result
+from bench.results import RESULTS, PartResult, Result, find_result
 from bench.run import PARTS, _choose_exit_code
 
 
@@ -110,3 +110,24 @@ def test_figures_are_written_between_the_marks_of_the_page() -> None:
     assert "| GET / hello | SQLite | 0.4 | 1 | 0.4 | 0.4 to 0.4 | ≥ 0.35 | met |" in written
     assert written.partition(BEGIN)[0] == page.partition(BEGIN)[0]
     assert written.partition(END)[2] == page.partition(END)[2]
+
+
+def test_each_part_is_from_the_last_result_that_has_it() -> None:
+    old = a_result(a_line(0.4))
+    old.add("writing", "SQLite", PartResult(lines=(a_line(0.5, name="create / bare INSERTs"),)))
+    new = Result("def", parts=a_result(a_line(0.45)).parts)
+
+    written = write_page(PAGE.read_text(), old, new)
+
+    assert "Commit `abc` of ? (writing), `def` of ? (reading);" in written
+    assert "| GET / hello | SQLite | 0.45 |" in written
+    assert "| GET / hello | SQLite | 0.4 |" not in written
+    assert "| create / bare INSERTs | SQLite | 0.5 |" in written
+
+
+def test_every_result_that_is_kept_can_be_read() -> None:
+    kept = [path for path in RESULTS.glob("*.json") if not path.stem.startswith("fairness")]
+
+    assert kept
+    for path in kept:
+        assert Result.read(path).commit == path.stem
