@@ -97,9 +97,7 @@ def info_often(event: str, facts: Mapping[str, Any]) -> None:
         return
     if not _lines:
         asyncio.get_running_loop().call_soon(_write_lines)
-    at = datetime.now(UTC)
-    line = {"at": at, "level": "info", "event": event, **_context.get(), **facts}
-    _lines.append(_encoder.encode(line))
+    _lines.append(_encoder.encode(_add_context(None, "info", {"event": event, **facts})))
 
 
 def _write_lines() -> None:
@@ -107,8 +105,6 @@ def _write_lines() -> None:
 
     In one call of the system, which costs more than a line: under load many end in one turn.
     """
-    if not _lines:
-        return
     _lines.append(b"")
     lines = redact_bytes(b"\n".join(_lines))
     _lines.clear()
