@@ -23,7 +23,7 @@ class Authenticator:
         _identify(matched, known, now)
         return presented, known
 
-    def recognise(self, matched: MatchedRequest) -> VerifiedKey | None:
+    def authenticate_cached(self, matched: MatchedRequest) -> VerifiedKey | None:
         """Return whose request it is; None if the database would have to be asked."""
         presented, now = self._credentials.read(matched.request.headers), self._clock()
         known = self._credentials.find_cached(presented, now=now)

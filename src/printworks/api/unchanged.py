@@ -76,7 +76,7 @@ class UnchangedOrders:
 
     def ask(self, group: Sequence[MatchedRequest]) -> AskedOrders:
         """Say which orders have to be looked at, without asking the database for anything."""
-        return _ask(group, self._authenticator.recognise)
+        return _ask(group, self._authenticator.authenticate_cached)
 
     def choose(self, asked: AskedOrders, states: OrderStates) -> Answers:
         """Answer what has not changed, now that the states are known."""

@@ -194,17 +194,18 @@ class Edge:
     async def _answer(
         self, found: FoundEndpoint, request: Request, receive: Receive, sharer: Sharer
     ) -> Response:
-        matched = MatchedRequest(found.family, found.endpoint, found.path, request)
+        family, endpoint, path = found
+        matched = MatchedRequest(family, endpoint, path, request)
         try:
             return await self._answer_matched(matched, receive, sharer)
         except PoolFull:
             message = "The service is busy; try again in a second."
-            return refuse(*matched[:2], request, 503, message, ("Retry-After", "1"))
+            return refuse(family, endpoint, request, 503, message, ("Retry-After", "1"))
         except BodyStalled:
-            return refuse(*matched[:2], request, 408, "The body did not arrive in time.")
+            return refuse(family, endpoint, request, 408, "The body did not arrive in time.")
         except BodyBroken:
             message = "The chunks of the body are malformed, or the last one is missing."
-            return refuse(*matched[:2], request, 400, message)
+            return refuse(family, endpoint, request, 400, message)
         except ClientGone:
             raise
         except Exception as error:  # noqa: BLE001  (such as a disk that is full while it is spooled)
