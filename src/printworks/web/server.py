@@ -30,7 +30,7 @@ from printworks.web.certificates import CertificateWatch
 from printworks.web.cores import choose_core
 from printworks.web.http1.connection import WaitingTimes
 from printworks.web.http1.listening import Limits, Listener
-from printworks.web.http1.spreading import OpenConnections, Spread
+from printworks.web.http1.spreading import Spread, share_counts
 from printworks.web.memory import close_gaps
 from printworks.web.notify import notify_ready
 from printworks.web.parents import stop_with_parent
@@ -130,7 +130,7 @@ def serve_web(settings: Settings) -> None:
     address = find_address(settings)
     with _hold(address), open_socket(address) as listening:
         group = ProcessGroup(
-            partial(_run_process, settings, listening, OpenConnections(settings.web_processes)),
+            partial(_run_process, settings, listening, share_counts(settings.web_processes)),
             settings.web_processes,
             partial(_shut, listening, settings.drain_delay),
             settings.time_to_stop,
@@ -205,7 +205,7 @@ def _shut(listening: socket.socket, drain_delay: timedelta | None) -> None:
 
 
 def _run_process(
-    settings: Settings, listening: socket.socket, connections: OpenConnections, number: int
+    settings: Settings, listening: socket.socket, connections: memoryview, number: int
 ) -> None:
     close_gaps()
     log.configure(settings, writes_often=True)

@@ -13,7 +13,7 @@ import uvloop
 from printworks.web.http1.connection import WaitingTimes
 from printworks.web.http1.exchange import App
 from printworks.web.http1.listening import Limits, Listener
-from printworks.web.http1.spreading import OpenConnections, Spread
+from printworks.web.http1.spreading import Spread, share_counts
 from printworks.web.receiving import Receive, Scope, Send
 
 GET = b"GET /%b HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -82,7 +82,7 @@ class Place:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
 
     async def _listen(self, app: App) -> Listener:
-        return Listener(app, self._socket, None, self._limits, Spread(OpenConnections(1), 0))
+        return Listener(app, self._socket, None, self._limits, Spread(share_counts(1), 0))
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.asked.append(scope)

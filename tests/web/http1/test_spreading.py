@@ -9,7 +9,7 @@ import pytest
 
 from printworks.web.http1.connection import WaitingTimes
 from printworks.web.http1.listening import Limits, Listener
-from printworks.web.http1.spreading import MOST_AHEAD, OpenConnections, Spread
+from printworks.web.http1.spreading import MOST_AHEAD, Spread, share_counts
 from printworks.web.receiving import Receive, Scope, Send
 
 LIMITS = Limits(100, WaitingTimes(head=30, idle=30, write=30))
@@ -26,7 +26,7 @@ async def answer_nobody(_scope: Scope, _receive: Receive, _send: Send) -> None:
     raise AssertionError
 
 
-def listen(listening: socket.socket, connections: OpenConnections, number: int) -> Listener:
+def listen(listening: socket.socket, connections: memoryview, number: int) -> Listener:
     return Listener(answer_nobody, listening, None, LIMITS, Spread(connections, number))
 
 
@@ -50,7 +50,7 @@ async def close(opened: list[socket.socket], listeners: list[Listener]) -> None:
 
 def test_whoever_has_more_lets_others_accept(listening: socket.socket) -> None:
     async def story() -> list[int]:
-        connections = OpenConnections(2)
+        connections = share_counts(2)
         first = listen(listening, connections, 0)
         # One that is busy elsewhere while many come.
         opened = await connect(listening, 8, [first])
@@ -70,7 +70,7 @@ def test_whoever_has_more_lets_others_accept(listening: socket.socket) -> None:
 
 def test_if_nobody_else_accepts_it_still_does(listening: socket.socket) -> None:
     async def story() -> int:
-        listener = listen(listening, OpenConnections(2), 0)
+        listener = listen(listening, share_counts(2), 0)
         opened = await connect(listening, 3 * MOST_AHEAD, [listener])
         accepted = listener.connections
         await close(opened, [listener])
@@ -81,7 +81,7 @@ def test_if_nobody_else_accepts_it_still_does(listening: socket.socket) -> None:
 
 def test_one_that_gave_way_and_stopped_accepts_no_more(listening: socket.socket) -> None:
     async def story() -> int:
-        listener = listen(listening, OpenConnections(2), 0)
+        listener = listen(listening, share_counts(2), 0)
         opened = await connect(listening, MOST_AHEAD + 1, [listener])
         opened.append(socket.create_connection(listening.getsockname()))
         while not listener._gave_way:
@@ -96,15 +96,19 @@ def test_one_that_gave_way_and_stopped_accepts_no_more(listening: socket.socket)
 
 
 def test_processes_share_what_they_count() -> None:
-    connections = OpenConnections(2)
+    counts = share_counts(2)
+    mine, other = (Spread(counts, number) for number in range(2))
     child = os.fork()
     if child == 0:
-        connections.note(1, MOST_AHEAD)
-        os._exit(0)
+        try:
+            other.note(MOST_AHEAD)
+        finally:
+            # Whatever happens, it must not go on with the tests.
+            os._exit(0)
     os.waitpid(child, 0)
-    connections.note(0, 2 * MOST_AHEAD + 1)
+    mine.note(2 * MOST_AHEAD + 1)
 
-    assert connections.is_ahead(0)
-    assert not connections.is_ahead(1)
-    connections.note(0, 2 * MOST_AHEAD)
-    assert not connections.is_ahead(0)
+    assert mine.is_ahead()
+    assert not other.is_ahead()
+    mine.note(2 * MOST_AHEAD)
+    assert not mine.is_ahead()

@@ -12,32 +12,22 @@ MOST_AHEAD: Final = 2
 _BYTES: Final = 8
 
 
-class OpenConnections:
-    """How many connections each process has; make it before they are forked, so that they share it."""
-
-    def __init__(self, processes: int) -> None:
-        self._counts = memoryview(mmap.mmap(-1, processes * _BYTES)).cast("q")
-
-    def note(self, number: int, count: int) -> None:
-        """Say how many a process has."""
-        self._counts[number] = count
-
-    def is_ahead(self, number: int) -> bool:
-        """Whether a process has so many that another one should get the next."""
-        return self._counts[number] > min(self._counts) + MOST_AHEAD
+def share_counts(processes: int) -> memoryview:
+    """Return memory for one count of each process; processes share it that are forked afterwards."""
+    return memoryview(mmap.mmap(-1, processes * _BYTES)).cast("q")
 
 
 class Spread:
-    """The part of one process in it."""
+    """How many connections this process has, and whether others have fewer."""
 
-    def __init__(self, connections: OpenConnections, number: int) -> None:
-        self._connections = connections
+    def __init__(self, counts: memoryview, number: int) -> None:
+        self._counts = counts
         self._number = number
 
     def note(self, count: int) -> None:
         """Say how many connections this process has."""
-        self._connections.note(self._number, count)
+        self._counts[self._number] = count
 
     def is_ahead(self) -> bool:
         """Whether another process should get the next."""
-        return self._connections.is_ahead(self._number)
+        return self._counts[self._number] > min(self._counts) + MOST_AHEAD
