@@ -18,6 +18,8 @@ from bench.tools import ROOT
 PAGE: Final = ROOT / "docs" / "operate" / "performance.md"
 BEGIN: Final = "<!-- figures: written by `python -m bench.publish` -->\n"
 END: Final = "<!-- end of figures -->\n"
+# By part and database.
+Used = dict[tuple[str, str], Result]
 FACTS: Final = ("cores", "processor", "memory_gb", "kernel", "python", "sqlite", "flush_ms")
 
 
@@ -32,10 +34,11 @@ def write_page(page: str, *results: Result) -> str:
 
 
 def _write_figures(results: Sequence[Result]) -> Iterator[str]:
-    result = _merge(results)
+    used = _find_latest(results)
+    result = _merge(results[-1], used)
     facts = ", ".join(f"{name} {result.machine.get(name, '?')}" for name in FACTS)
     loads = [one.load for found in result.parts.values() for one in found.values()]
-    yield f"Commit {', '.join(_name_parts(results))}; {facts}; "
+    yield f"Commit {', '.join(_name_parts(results, used))}; {facts}; "
     yield f"load when a part began: at most {max(loads, default=0):g}.\n\n"
     yield "| | database | ours | peer | value | rounds | budget | |\n"
     yield "|---|---|---:|---:|---:|---:|---:|---|\n"
@@ -48,22 +51,25 @@ def _write_figures(results: Sequence[Result]) -> Iterator[str]:
         yield f"\nNot measured at this commit: {', '.join(missing)}.\n"
 
 
-def _merge(results: Sequence[Result]) -> Result:
-    """Return all parts, each from the last result that has it on that database."""
-    merged = Result(results[-1].commit, results[-1].machine)
-    for result in results:
-        for part, found in result.parts.items():
-            for database, one in found.items():
-                merged.add(part, database, one)
+def _find_latest(results: Sequence[Result]) -> Used:
+    """Return the last result that has a part on a database."""
+    return {
+        (part, database): result
+        for result in results
+        for part, found in result.parts.items()
+        for database in found
+    }
+
+
+def _merge(last: Result, used: Used) -> Result:
+    merged = Result(last.commit, last.machine)
+    for (part, database), result in used.items():
+        merged.add(part, database, result.parts[part][database])
     return merged
 
 
-def _name_parts(results: Sequence[Result]) -> Iterator[str]:
+def _name_parts(results: Sequence[Result], used: Used) -> Iterator[str]:
     """Say which parts are from which commit, the oldest first."""
-    used: dict[tuple[str, str], Result] = {}
-    for result in results:
-        for part, found in result.parts.items():
-            used.update({(part, database): result for database in found})
     for result in results:
         named = f"`{result.commit}` of {result.machine.get('date', '?')}"
         parts = dict.fromkeys(part for (part, _), one in used.items() if one is result)
