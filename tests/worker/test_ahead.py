@@ -67,8 +67,11 @@ class TestSlots:
             assert slots.find_rooms()[Pool.CALLBACKS].slots == 8 + 12
             for job in slots.take([a_job(number) for number in range(8, 16)]):
                 slots.leave(job)
-            # Never more than twice the slots.
-            assert slots.find_rooms()[Pool.CALLBACKS].slots == 8 + 16
+            assert slots.find_rooms()[Pool.CALLBACKS].slots == 8 + 28
+            for job in slots.take([a_job(number) for number in range(16, 24)]):
+                slots.leave(job)
+            # Never more than four times the slots.
+            assert slots.find_rooms()[Pool.CALLBACKS].slots == 8 + 32
 
         play(scene)
 

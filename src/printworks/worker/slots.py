@@ -6,13 +6,16 @@ are as many of them as will soon get one, so nobody whose job is due waits behin
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from printworks.rules.jobs import Policy
 from printworks.rules.pools import POOL_SIZES, Pool
 from printworks.store.queue.jobs import Claim, Job
 from printworks.store.queue.shares import Room
 from printworks.worker.waiting import Waiting
+
+# The most jobs that are claimed ahead, for each slot.
+MOST_AHEAD: Final = 4
 
 
 class _Holder(NamedTuple):
@@ -144,7 +147,7 @@ class Slots:
         """Return how many more can be claimed ahead: what the next two claims would find free."""
         if not POOL_SIZES[pool].is_ahead:
             return 0
-        most = 2 * min(self._freed[pool], self._count_slots(pool))
+        most = min(2 * self._freed[pool], MOST_AHEAD * self._count_slots(pool))
         return max(0, most - len(self._ready[pool]))
 
     def _has_room_aside(self, pool: Pool) -> bool:
