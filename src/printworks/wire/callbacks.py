@@ -65,6 +65,8 @@ PAID_AWAITING_IMAGE_UPLOAD: Final = "PaidAwaitingImageUpload"
 SAMPLE: Final = OrderMoved(OrderStatus.NOT_YET_SUBMITTED, OrderStatus.SUBMITTED, "test")
 SAMPLE_ORDER: Final = 0
 
+_WITH_SHIPMENTS: Final = (OrderMoved, ShipmentsChanged)
+
 # How each version spells statuses.
 _SPELL: Final[Mapping[CallbackFormat, Callable[[str], str]]] = {
     CallbackFormat.V3_0: str,
@@ -153,7 +155,7 @@ def _shown_status(status: OrderStatus) -> OrderStatus:
 
 
 def _shipments_of(event: CallbackEvent) -> list[ShipmentFact]:
-    return event.shipments if isinstance(event, OrderMoved | ShipmentsChanged) else []
+    return event.shipments if isinstance(event, _WITH_SHIPMENTS) else []
 
 
 def _show_shipment(shipment: ShipmentFact, write: Callable[[str], str]) -> CallbackShipment:
@@ -166,7 +168,7 @@ def _show_shipment(shipment: ShipmentFact, write: Callable[[str], str]) -> Callb
 
 
 def _status_data(event: CallbackEvent) -> str:
-    lacks_images = isinstance(event, OrderMoved | ShipmentsChanged) and event.lacks_images
+    lacks_images = isinstance(event, _WITH_SHIPMENTS) and event.lacks_images
     if lacks_images and event.status is OrderStatus.SUBMITTED:
         return PAID_AWAITING_IMAGE_UPLOAD
     return event.status

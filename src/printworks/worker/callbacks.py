@@ -140,13 +140,13 @@ async def _attempt(context: Context, delivery: Delivery, url: str) -> DeliveryOu
         )
     except OutboundError as error:
         answer = error
-    took = timedelta(seconds=asyncio.get_running_loop().time() - began)
+    took = asyncio.get_running_loop().time() - began
     attempt = Attempt(
         number=delivery.attempts + 1,
         at=now + delivery.clock_offset,
         url=url,
         status=answer.status if isinstance(answer, Posted) else None,
-        milliseconds=took // timedelta(milliseconds=1),
+        milliseconds=int(took * 1000),
         answer=_show_answer(answer),
         error=answer.message if isinstance(answer, OutboundError) else None,
     )

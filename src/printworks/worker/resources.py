@@ -174,21 +174,34 @@ def _count_connections(slots: int) -> int:
     return sum(size.count_slots(slots) + size.count_aside(slots) for size in sizes)
 
 
-@contextmanager
-def infrastructure_errors() -> Iterator[None]:
-    """Turn infrastructure errors, such as a full disk, into retries that cost no attempt."""
-    try:
-        yield
-    except FilesUnavailable as error:
-        raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
-    except SecretUnreadable as error:
-        raise RetryLater(error.detail, wait=OUTAGE_WAIT) from error
-    except find_outages() as error:
-        raise RetryLater(
-            f"The database is unavailable: {type(error).__name__}.", wait=OUTAGE_WAIT
-        ) from error
-    except OSError as error:
-        if error.errno in _INFRASTRUCTURE_ERRORS:
-            place = f": {error.filename}" if error.filename else ""
-            raise RetryLater(f"{error.strerror}{place}.", wait=OUTAGE_WAIT) from error
-        raise
+class infrastructure_errors:  # noqa: N801  (used as a function)
+    """A block that turns infrastructure errors, such as a full disk, into retries.
+
+    They cost no attempt.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if error is None:
+            return
+        reason = _name_reason(error)
+        if reason is not None:
+            raise RetryLater(reason, wait=OUTAGE_WAIT) from error
+
+
+def _name_reason(error: BaseException) -> str | None:
+    """Return what is out of order; None if it is something else."""
+    if isinstance(error, FilesUnavailable):
+        return str(error)
+    if isinstance(error, SecretUnreadable):
+        return error.detail
+    if isinstance(error, find_outages()):
+        return f"The database is unavailable: {type(error).__name__}."
+    if isinstance(error, OSError) and error.errno in _INFRASTRUCTURE_ERRORS:
+        place = f": {error.filename}" if error.filename else ""
+        return f"{error.strerror}{place}."
+    return None

@@ -30,8 +30,11 @@ class Slots:
     def __init__(self, policies: Mapping[str, Policy], waiting: Waiting, *, of_worker: int) -> None:
         self._policies = policies
         self._waiting = waiting
-        self._of_worker = of_worker
         self._pools = frozenset(policy.pool for policy in policies.values())
+        sizes = {pool: POOL_SIZES[pool] for pool in self._pools}
+        self._total = {pool: size.count_slots(of_worker) for pool, size in sizes.items()}
+        self._kept = {pool: size.count_kept(of_worker) for pool, size in sizes.items()}
+        self._most_aside = {pool: size.count_aside(of_worker) for pool, size in sizes.items()}
         self._holders: dict[Claim, _Holder] = {}
         self._taken: Counter[Pool] = Counter()
         self._doubted: Counter[Pool] = Counter()
@@ -56,7 +59,7 @@ class Slots:
         """Return what can be claimed now, for each pool that has room."""
         rooms = {}
         for pool in self._pools:
-            free = self._count_slots(pool) - self._taken[pool]
+            free = self._count_free(pool)
             more = self._count_ahead(pool) if ahead else 0
             if free + more > 0:
                 # Whoever is in doubt is not claimed ahead.
@@ -83,7 +86,7 @@ class Slots:
     def take_ready(self, pool: Pool) -> Sequence[Job]:
         """Give the free slots of a pool to those that are ready for one; return them."""
         ready = self._ready[pool]
-        free = self._count_slots(pool) - self._taken[pool]
+        free = self._count_free(pool)
         if not ready or free <= 0:
             return ()
         for_doubted = self._count_for_doubted(pool)
@@ -136,23 +139,22 @@ class Slots:
         self._doubted[holder.pool] -= holder.is_doubted
         self._freed[holder.pool] += 1
 
-    def _count_slots(self, pool: Pool) -> int:
-        return POOL_SIZES[pool].count_slots(self._of_worker)
+    def _count_free(self, pool: Pool) -> int:
+        return self._total[pool] - self._taken[pool]
 
     def _count_for_doubted(self, pool: Pool) -> int:
-        kept = POOL_SIZES[pool].count_kept(self._of_worker)
-        return self._count_slots(pool) - kept - self._doubted[pool]
+        return self._total[pool] - self._kept[pool] - self._doubted[pool]
 
     def _count_ahead(self, pool: Pool) -> int:
         """Return how many more can be claimed ahead: what the next two claims would find free."""
         if not POOL_SIZES[pool].is_ahead:
             return 0
-        most = min(2 * self._freed[pool], MOST_AHEAD * self._count_slots(pool))
+        most = min(2 * self._freed[pool], MOST_AHEAD * self._total[pool])
         return max(0, most - len(self._ready[pool]))
 
     def _has_room_aside(self, pool: Pool) -> bool:
         waiting = sum(each is pool for each in self._aside.values())
-        return waiting < POOL_SIZES[pool].count_aside(self._of_worker)
+        return waiting < self._most_aside[pool]
 
     def _pool_of(self, job: Job) -> Pool:
         return self._policies[job.kind].pool
