@@ -58,9 +58,14 @@ class Measures:
             connection.execute(f'CREATE DATABASE "{name}"'.encode())
         return self._server.url(name).replace("+psycopg", "")
 
-    def interleave(self, title: str, calls: Mapping[str, Callable[[], None]]) -> None:
-        """Run all in turn, round after round, so that noise affects all alike."""
-        turns = [name for _ in range(self.rounds) for name in calls]
+    def interleave(
+        self, title: str, calls: Mapping[str, Callable[[], None]], *, times: int = 1
+    ) -> None:
+        """Run all in turn, round after round, so that noise affects all alike.
+
+        `times` are more rounds than usual, where a round is short.
+        """
+        turns = [name for _ in range(self.rounds * times) for name in calls]
         for name in track(turns, f"callbacks, {title}", console=Console(stderr=True)):
             calls[name]()
 
