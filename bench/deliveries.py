@@ -14,14 +14,12 @@ import psycopg
 
 from bench.budgets import POSTGRESQL, SQLITE
 from bench.lines import Line, compare, compare_least, state, state_most
-from bench.measures import WARM_UP, Measures, OpenShop
+from bench.measures import SHORT_ROUNDS, WARM_UP, Measures, OpenShop
 from bench.processes import read_memory
 from bench.receiver import ReceivedCallback, Receiver
 from bench.shops import UnexpectedCallbacks, read_cpu, running, to_lines
 from bench.tools import PEERS_PYTHON, ROOT
 
-# A round is over in 0.6 s, and varies by a tenth: that takes more of them.
-ROUNDS: Final = 3
 SECONDS_TO_START: Final = 30
 SECONDS_TO_ACKNOWLEDGE: Final = 30
 # Without a limit of its own, and with as many jobs in flight as our worker.
@@ -105,7 +103,7 @@ def measure_deliveries(found: Measures, shops: Mapping[str, OpenShop], events: i
         for sender in (*peers, *ours.values()):
             sender.reset()
         calls = {name: partial(deliver, name, events) for name in names} | calls
-        found.interleave("deliveries", calls, times=ROUNDS)
+        found.interleave("deliveries", calls, times=SHORT_ROUNDS)
     found.figures |= {one.label: one.show() for one in (*ours.values(), *peers)}
     found.lines += _compare(ours[POSTGRESQL], ours[SQLITE], *peers)
 

@@ -19,6 +19,9 @@ MERCHANTS: Final = 20
 # Callbacks that are sent before anything is measured.
 WARM_UP: Final = 200
 
+# How many times as many rounds there are where one takes a second or less: it varies by a tenth.
+SHORT_ROUNDS: Final = 3
+
 # Milliseconds, round by round.
 Laps = dict[str, list[list[float]]]
 

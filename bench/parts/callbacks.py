@@ -15,7 +15,7 @@ from bench.budgets import POSTGRESQL, SQLITE
 from bench.causes import measure_causes
 from bench.deliveries import measure_deliveries
 from bench.lines import Line, compare, state
-from bench.measures import MERCHANTS, WARM_UP, Laps, Measures, OpenShop, cut
+from bench.measures import MERCHANTS, SHORT_ROUNDS, WARM_UP, Laps, Measures, OpenShop, cut
 from bench.receiver import ReceivedCallback, receiving
 from bench.session import Session
 from bench.shops import NEW, Shop, UnexpectedCallbacks
@@ -132,7 +132,7 @@ def _measure_beside_bad_ones(found: Measures) -> None:
             shops[name].create_orders(others[name], BURST_FOR_EACH * len(others[name]))
             measure_one(name, kept)
         calls = {name: partial(measure_one, name, laps[name]) for name in shops}
-        found.interleave("beside bad ones", calls)
+        found.interleave("beside bad ones", calls, times=SHORT_ROUNDS)
     if not all(found.receiver.count_bad_requests().values()):
         message = f"Not all bad receivers were asked: {found.receiver.count_bad_requests()}."
         raise UnexpectedCallbacks(message)

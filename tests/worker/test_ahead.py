@@ -75,6 +75,19 @@ class TestSlots:
 
         play(scene)
 
+    def test_jobs_are_many_if_they_fill_a_quarter_of_their_pool(self) -> None:
+        async def scene() -> None:
+            slots = Slots({KIND: CALL}, Waiting(), of_worker=16)
+            jobs = [a_job(number) for number in range(16)]
+
+            assert not any(slots.are_many(jobs[:number]) for number in (0, 1, 3))
+            assert all(slots.are_many(jobs[:number]) for number in (4, 16))
+            # Two are few, even where there are no more slots.
+            of_two = Slots({KIND: CALL}, Waiting(), of_worker=2)
+            assert [of_two.are_many(jobs[:number]) for number in (2, 3)] == [False, True]
+
+        play(scene)
+
     def test_one_that_is_ready_takes_the_next_slot_that_is_free(self) -> None:
         async def scene() -> None:
             waiting = Waiting()

@@ -42,11 +42,10 @@ SECONDS_TO_GROUP: Final = 0.01
 LARGEST_GROUP: Final = 64
 # How often a worker polls for jobs without being woken, such as those of a dead worker.
 LONGEST_PAUSE: Final = 1.0
-# The wait after a claim that took this many jobs: others soon end or come, and one claim for many is
-# much cheaper than many claims. Whoever comes alone does not wait for those that hang. Slots do not
-# stay empty meanwhile where jobs are claimed ahead.
+# The wait after a claim that took many jobs: others soon end or come, and one claim for many is much
+# cheaper than many claims. Whoever comes alone does not wait for those that hang. Slots do not stay
+# empty meanwhile where jobs are claimed ahead.
 SECONDS_BETWEEN_CLAIMS: Final = 0.01
-MANY_JOBS: Final = 3
 # The wait after a claim that saw only some lanes, or lost what it saw to another worker.
 SHORT_PAUSE: Final = 0.02
 # How often those that wait for other servers are asked to leave their slots.
@@ -164,7 +163,7 @@ class Worker:
             log.exception("claim failed", worker=self.name)
             return SECONDS_TO_RECOVER
         _tasks = self._start(claimed)
-        self._is_busy = len(claimed.jobs) >= MANY_JOBS
+        self._is_busy = self._slots.are_many(claimed.jobs)
         self._more = (self._more - rooms.keys()) | claimed.more
         return self._pause_after(claimed)
 

@@ -16,6 +16,9 @@ from printworks.worker.waiting import Waiting
 
 # The most jobs that are claimed ahead, for each slot.
 MOST_AHEAD: Final = 4
+# Jobs that begin together are many if they are this part of the slots of their pool. A few never are.
+MANY: Final = 1 / 4
+FEW: Final = 2
 
 
 class _Holder(NamedTuple):
@@ -66,6 +69,13 @@ class Slots:
                 doubted = min(free, self._count_for_doubted(pool))
                 rooms[pool] = Room(free + more, max(doubted, 0), self._cursors.get(pool, ""))
         return rooms
+
+    def are_many(self, jobs: Iterable[Job]) -> bool:
+        """Whether so many were claimed for one pool that others will soon end or come."""
+        claimed = Counter(map(self._pool_of, jobs))
+        return any(
+            number > FEW and number >= MANY * self._total[pool] for pool, number in claimed.items()
+        )
 
     def begin_claim(self) -> None:
         """Count anew how many slots become free from one claim to the next."""
