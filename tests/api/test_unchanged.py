@@ -88,10 +88,12 @@ async def ask(client: Client, order_id: int) -> Answer:
 
 
 @pytest.fixture
-def locked(database: Database) -> Iterator[Connection]:
+def locked(database: Database) -> Iterator[psycopg.Connection]:
     """A connection that lets nobody read orders until it is closed."""
-    with database.engine.connect() as locked:
-        locked.execute(text("LOCK TABLE orders IN ACCESS EXCLUSIVE MODE"))
+    url = database.engine.url.set(drivername="postgresql")
+    # Not one of the database's: those that read may be keeping all of them.
+    with psycopg.connect(url.render_as_string(hide_password=False)) as locked:
+        locked.execute("LOCK TABLE orders IN ACCESS EXCLUSIVE MODE")
         yield locked
 
 
@@ -143,7 +145,7 @@ def test_all_who_wait_are_answered_with_one_look(
 
 
 def test_whoever_comes_while_others_wait_is_next(
-    v3: Client, order_id: int, threads: Threads, locked: Connection
+    v3: Client, order_id: int, threads: Threads, locked: psycopg.Connection
 ) -> None:
     async def ask_in_turn() -> list[Answer]:
         waiting = await let_two_wait(v3, order_id)
@@ -196,7 +198,7 @@ def test_a_connection_that_ends_is_replaced(
 
 
 def test_whoever_waited_when_it_ended_is_answered_by_a_thread(
-    v3: Client, order_id: int, threads: Threads, database: Database, locked: Connection
+    v3: Client, order_id: int, threads: Threads, database: Database, locked: psycopg.Connection
 ) -> None:
     async def ask_and_lose() -> list[Answer]:
         waiting = await let_two_wait(v3, order_id)
