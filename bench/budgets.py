@@ -95,6 +95,11 @@ BUDGETS: Final[Mapping[str, Mapping[str, Budget]]] = {
         "deliveries, 4 worker processes / 1": at_least(3, (POSTGRESQL,)),
         "memory of a worker, MB": at_most(150, (POSTGRESQL,)),
     },
+    "steady": {
+        "memory of a worker, MB": at_most(150),
+        "memory of a worker, end / start": at_most(1.1),
+        "orders and callbacks that are late": at_most(0),
+    },
     "growth": {
         "GET, many / few orders": at_most(1.3),
         "list, many / few orders": at_most(1.3),

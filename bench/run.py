@@ -36,6 +36,7 @@ from bench.parts import (
     routing,
     stalled,
     start,
+    steady,
     submitting,
     workers,
     writing,
@@ -75,6 +76,7 @@ PARTS: Final = {
     # Both databases and the peer in one, since they take turns.
     "callbacks": Part(callbacks.measure, NONE),
     "workers": Part(workers.measure, (POSTGRESQL,)),
+    "steady": Part(steady.measure),
     "growth": Part(growth.measure),
     "start": Part(start.measure),
     "stalled": Part(stalled.measure, BOTH[:1]),
@@ -136,8 +138,8 @@ def _run_parts(
 ) -> Iterator[tuple[str, str, PartResult]]:
     certificate = make_certificate(work)
     limit = SECONDS_OF_A_QUICK_PART if options.quick else SECONDS_OF_A_PART
-    # However long the mixed load is wanted.
-    limit += sizes.mixed_seconds
+    # However long these are wanted.
+    limit += max(sizes.mixed_seconds, sizes.steady_seconds)
     with LazyPostgresql() as open_postgresql:
         for name in (each for each in PARTS if each in options.only):
             for database in PARTS[name].databases:
@@ -222,6 +224,7 @@ def _read_options(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--many", type=_read_count, help="orders of the large shop")
     parser.add_argument("--events", type=_read_count, help="callbacks of one measurement")
     parser.add_argument("--mixed-seconds", type=_read_count, help="length of the mixed load")
+    parser.add_argument("--steady-seconds", type=_read_count, help="length of the steady load")
     parser.add_argument("--keep", action="store_true", help="keep the work folder and its logs")
     return parser.parse_args(words)
 

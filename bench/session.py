@@ -43,6 +43,7 @@ class Sizes:
     picture_rounds: int = 15
     page_repeats: int = 15
     mixed_seconds: int = 600
+    steady_seconds: int = 120
     # Whether sixteen worker processes are tried, too.
     with_many_workers: bool = True
     # Whether everything is run once before it is measured.
@@ -60,6 +61,7 @@ QUICK = Sizes(
     picture_rounds=1,
     page_repeats=3,
     mixed_seconds=3,
+    steady_seconds=3,
     with_many_workers=False,
     warms_up=False,
 )
