@@ -1,13 +1,17 @@
 """A connection carries one request after the other, and ends when it should."""
 
 import asyncio
+import gc
 import socket
+import ssl
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from typing import Any
 
 import pytest
+import trustme
 import uvloop
 
 from printworks.web.http1.connection import WaitingTimes
@@ -23,7 +27,13 @@ PATIENT = WaitingTimes(30, 30, 30)
 class Place:
     """A server for one test, and what its application was asked."""
 
-    def __init__(self, times: WaitingTimes = PATIENT, connections: int = 100) -> None:
+    def __init__(
+        self,
+        times: WaitingTimes = PATIENT,
+        connections: int = 100,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._tls = tls
         self.asked: list[Scope] = []
         self.went_on = threading.Event()
         self._limits = Limits(connections, times)
@@ -44,6 +54,21 @@ class Place:
             for piece in raw:
                 connection.sendall(piece)
             return read_all(connection)
+
+    def watch_newest(self) -> "weakref.ref[Any]":
+        """Return a reference to the only open connection that does not keep it."""
+        (connection,) = self._listener._open
+        return weakref.ref(connection)
+
+    def wait_for_nobody(self) -> None:
+        """Return when all connections are closed, and the loop has nothing more to do with them."""
+        self._run(self._wait_for_nobody())
+
+    async def _wait_for_nobody(self) -> None:
+        while self._listener.connections:
+            await asyncio.sleep(0)
+        for _ in range(10):
+            await asyncio.sleep(0)
 
     def shut(self) -> None:
         """Let nobody in any more, as a group of processes does that has to stop."""
@@ -82,7 +107,7 @@ class Place:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
 
     async def _listen(self, app: App) -> Listener:
-        return Listener(app, self._socket, None, self._limits, Spread(share_counts(1), 0))
+        return Listener(app, self._socket, self._tls, self._limits, Spread(share_counts(1), 0))
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.asked.append(scope)
@@ -139,6 +164,14 @@ def split(answer: bytes) -> tuple[bytes, bytes]:
 
 
 LAST = b"GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+
+
+@pytest.fixture
+def without_collecting() -> Iterator[None]:
+    """Find no garbage during the test: what is freed is freed at once."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture
@@ -371,3 +404,26 @@ def test_a_stop_closes_what_is_idle() -> None:
 def test_a_stop_does_not_wait_for_somebody_who_came_at_the_last_moment() -> None:
     with closing(Place()) as place:
         assert place.cancel_newest() == 0
+
+
+@pytest.mark.usefixtures("without_collecting")
+@pytest.mark.parametrize(
+    "unfinished",
+    [b"", b"GET /half", b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf"],
+)
+def test_the_memory_of_a_connection_that_is_over_waits_for_no_collector(unfinished: bytes) -> None:
+    authority = trustme.CA()
+    server, client = (
+        ssl.SSLContext(each) for each in (ssl.PROTOCOL_TLS_SERVER, ssl.PROTOCOL_TLS_CLIENT)
+    )
+    authority.issue_cert("127.0.0.1").configure_cert(server)
+    authority.configure_trust(client)
+    with closing(Place(tls=server)) as place:
+        with client.wrap_socket(place.connect(), server_hostname="127.0.0.1") as connection:
+            connection.sendall(GET % b"first")
+            connection.recv(65536)
+            watched = place.watch_newest()
+            connection.sendall(unfinished)
+        place.wait_for_nobody()
+
+        assert watched() is None
