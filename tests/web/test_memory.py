@@ -47,3 +47,47 @@ def test_threads_allocate_in_one_place_and_large_buffers_outside_of_it() -> None
 
     assert ended.stdout.split() == ["1"]
     assert ended.stderr.count("Arena ") == 1
+
+
+# A block in use at the end keeps the C library from returning those before it.
+RETURN = """
+import asyncio, ctypes
+from contextlib import suppress
+from pathlib import Path
+from printworks.web.memory import close_gaps, keep_returning_gaps
+
+def read_megabytes():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 // 1_000_000
+
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+libc.malloc.argtypes = [ctypes.c_size_t]
+libc.free.argtypes = [ctypes.c_void_p]
+libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+close_gaps()
+blocks = [libc.malloc(50_000) for _ in range(1000)]
+for block in blocks:
+    libc.memset(block, 1, 50_000)
+for block in blocks[:-1]:
+    libc.free(block)
+kept = read_megabytes()
+
+async def wait():
+    with suppress(TimeoutError):
+        async with asyncio.timeout(30):
+            returning = asyncio.create_task(keep_returning_gaps(every=0.001))
+            while kept - read_megabytes() < 40:
+                await asyncio.sleep(0.001)
+
+asyncio.run(wait())
+print(kept - read_megabytes())
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="Of the GNU C library.")
+def test_what_a_burst_needed_is_returned_to_the_system() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", RETURN], capture_output=True, text=True, check=True
+    )
+
+    assert int(ended.stdout) >= 40

@@ -1,5 +1,6 @@
 """Keeps the memory of a web process from growing by its gaps."""
 
+import asyncio
 import ctypes
 from typing import Final
 
@@ -8,6 +9,7 @@ _M_MMAP_THRESHOLD: Final = -3
 _M_ARENA_MAX: Final = -8
 # The buffer of a TLS connection is twice as large, and gets memory of its own.
 LARGEST_IN_BETWEEN: Final = 128 * 1024
+SECONDS_BETWEEN_RETURNS: Final = 30.0
 
 
 def close_gaps() -> None:
@@ -23,3 +25,16 @@ def close_gaps() -> None:
     if hasattr(libc, "mallopt"):
         libc.mallopt(_M_ARENA_MAX, 1)
         libc.mallopt(_M_MMAP_THRESHOLD, LARGEST_IN_BETWEEN)
+
+
+async def keep_returning_gaps(every: float = SECONDS_BETWEEN_RETURNS) -> None:
+    """Return what is free between what stays to the system, now and then.
+
+    The C library returns only what is free at the end. Without this, a process that once had 200
+    connections at a time keeps up to a quarter of a megabyte for each. It takes about a
+    millisecond.
+    """
+    libc = ctypes.CDLL(None)
+    while hasattr(libc, "malloc_trim"):
+        await asyncio.sleep(every)
+        libc.malloc_trim(0)

@@ -31,7 +31,7 @@ from printworks.web.cores import choose_core
 from printworks.web.http1.connection import WaitingTimes
 from printworks.web.http1.listening import Limits, Listener
 from printworks.web.http1.spreading import Spread, share_counts
-from printworks.web.memory import close_gaps
+from printworks.web.memory import close_gaps, keep_returning_gaps
 from printworks.web.notify import notify_ready
 from printworks.web.parents import stop_with_parent
 from printworks.web.processes import ProcessGroup
@@ -231,6 +231,7 @@ async def _serve(settings: Settings, listening: socket.socket, spread: Spread, n
     beside = [
         loop.create_task(keep_sharing(app.counts, settings.data, WEB)),
         loop.create_task(app.import_the_rest()),
+        loop.create_task(keep_returning_gaps()),
     ]
     if settings.metrics_port:
         # Imported here: most web processes export nothing.
