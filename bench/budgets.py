@@ -96,6 +96,8 @@ BUDGETS: Final[Mapping[str, Mapping[str, Budget]]] = {
         "memory of a worker, MB": at_most(150, (POSTGRESQL,)),
     },
     "steady": {
+        "memory of a web process, MB": at_most(120),
+        "memory of a web process, end / start": at_most(1.1),
         "memory of a worker, MB": at_most(150),
         "memory of a worker, end / start": at_most(1.1),
         "orders and callbacks that are late": at_most(0),

@@ -1,11 +1,11 @@
-"""Whole orders at a steady rate, from creation to dispatch, and the memory of the worker."""
+"""Whole orders at a steady rate, from creation to dispatch, and the memory of all processes."""
 
 import asyncio
 import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from itertools import count
 from typing import Any
@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 from bench.clients import Connection, write_request
 from bench.lines import Line, state_most
 from bench.parts.arrivals import offering
-from bench.processes import read_memory
+from bench.processes import list_last_children, read_memory
 from bench.receiver import receiving
 from bench.seeds import SeededDatabase
 from bench.servers import Plan
@@ -58,34 +58,42 @@ def measure(session: Session) -> Iterator[Line]:
     with (
         offering(photo) as pictures,
         receiving() as receiver,
-        session.serving(ours=plan),
+        session.serving(ours=plan) as (server,),
         running(work, session.work / "worker.log", plan.environment) as worker,
     ):
         with seeded.database.writing() as db:
             set_callback(a_work(db, seeded.merchant, now=system_clock()), receiver.url("orders"))
         numbers = count()
         asyncio.run(_make_orders(plan, pictures, numbers, SECONDS_TO_WARM_UP))
-        memory, received = list[float](), 0
+        web = list_last_children(server.process)
+        memory: dict[str, list[float]] = {"web process": [], "worker": []}
+        received = 0
         looks = min(LOOKS, session.sizes.steady_seconds)
+        seconds = session.sizes.steady_seconds // looks
         for _ in range(looks):
-            seconds = session.sizes.steady_seconds // looks
             asyncio.run(_make_orders(plan, pictures, numbers, seconds))
-            memory.append(read_memory(worker))
+            memory["web process"].append(max(map(read_memory, web)))
+            memory["worker"].append(read_memory(worker))
             received += len(receiver.take())
         late = _count_late(seeded)
     seeded.close()
-    session.figures["memory"] = {
-        f"{number} of {looks}": {"peak_mb": one} for number, one in enumerate(memory, 1)
-    }
-    first, last = memory[0], memory[-1]
-    yield state_most("memory of a worker, MB", [max(memory)])
-    yield Line("memory of a worker, end / start", last / first, last, first)
+    for process, looked in memory.items():
+        yield from _state_memory(session, process, looked)
     for name, counted in (
         ("orders and callbacks that are late", late),
         ("orders that are printed", next(numbers)),
         ("callbacks", received),
     ):
         yield Line(name, counted, counted)
+
+
+def _state_memory(session: Session, process: str, looked: Sequence[float]) -> Iterator[Line]:
+    session.figures[f"memory of a {process}"] = {
+        f"{number} of {len(looked)}": {"peak_mb": one} for number, one in enumerate(looked, 1)
+    }
+    first, last = looked[0], looked[-1]
+    yield state_most(f"memory of a {process}, MB", [max(looked)])
+    yield Line(f"memory of a {process}, end / start", last / first, last, first)
 
 
 async def _make_orders(plan: Plan, pictures: str, numbers: Iterator[int], seconds: int) -> None:
