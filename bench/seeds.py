@@ -140,7 +140,6 @@ class SeededDatabase:
                 db.execute(text("VACUUM ANALYZE"))
             return
         connection = sqlite.connect(self.database.url.database, isolation_level=None)
-        connection.execute("ANALYZE")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.close()
 

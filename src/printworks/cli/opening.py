@@ -8,6 +8,7 @@ from printworks.actions.services import Services
 from printworks.settings import Settings
 from printworks.store.accounts.secrets import ENVIRONMENT, claim_environment, find_secret
 from printworks.store.engine.database import Database, DatabaseUnusable
+from printworks.store.engine.statistics import forget_statistics
 from printworks.store.tables import schema
 from printworks.store.tables.schema import SchemaFit, SchemaState
 from printworks.store.tables.transfer.copies import find_copy
@@ -64,6 +65,7 @@ def _check_environment(database: Database, environment: str) -> None:
 def prepare_schema(database: Database) -> None:
     """Bring SQLite up to date; raise `DatabaseUnusable` if PostgreSQL is not."""
     found = find_usable_schema(database)
+    forget_statistics(database)
     if found.fit is not SchemaFit.TOO_OLD:
         return
     if not database.is_sqlite:
