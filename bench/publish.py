@@ -36,9 +36,8 @@ def write_page(page: str, *results: Result) -> str:
 def _write_figures(results: Sequence[Result]) -> Iterator[str]:
     used = _find_latest(results)
     result = _merge(results[-1], used)
-    facts = ", ".join(f"{name} {result.machine.get(name, '?')}" for name in FACTS)
     loads = [one.load for found in result.parts.values() for one in found.values()]
-    yield f"Commit {', '.join(_name_parts(results, used))}; {facts}; "
+    yield f"{'. '.join(_name_machines(results, used))}; "
     yield f"load when a part began: at most {max(loads, default=0):g}.\n\n"
     yield "| | database | ours | peer | value | rounds | budget | |\n"
     yield "|---|---|---:|---:|---:|---:|---:|---|\n"
@@ -68,12 +67,25 @@ def _merge(last: Result, used: Used) -> Result:
     return merged
 
 
-def _name_parts(results: Sequence[Result], used: Used) -> Iterator[str]:
+def _name_machines(results: Sequence[Result], used: Used) -> Iterator[str]:
+    """Say on which machine which commits were measured, and what."""
+    machines: dict[str, list[Result]] = {}
+    for result in results:
+        machines.setdefault(result.machine.get("processor", "?"), []).append(result)
+    for measured in machines.values():
+        named = ", ".join(_name_parts(measured, used, are_all=len(results) == 1))
+        if named:
+            machine = measured[-1].machine
+            facts = ", ".join(f"{name} {machine.get(name, '?')}" for name in FACTS)
+            yield f"Commit {named}; {facts}"
+
+
+def _name_parts(results: Sequence[Result], used: Used, *, are_all: bool) -> Iterator[str]:
     """Say which parts are from which commit, the oldest first."""
     for result in results:
         named = f"`{result.commit}` of {result.machine.get('date', '?')}"
         parts = dict.fromkeys(part for (part, _), one in used.items() if one is result)
-        if len(results) == 1:
+        if are_all:
             yield named
         elif parts:
             yield f"{named} ({', '.join(parts)})"

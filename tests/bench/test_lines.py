@@ -125,6 +125,17 @@ def test_each_part_is_from_the_last_result_that_has_it() -> None:
     assert "| create / bare INSERTs | SQLite | 0.5 |" in written
 
 
+def test_each_machine_is_named_with_what_was_measured_on_it() -> None:
+    old = Result("abc", {"processor": "arm"}, parts=a_result(a_line(0.4)).parts)
+    writing = {"SQLite": PartResult(lines=(a_line(0.5, name="create / bare INSERTs"),))}
+    new = Result("def", {"processor": "intel"}, parts={"writing": writing})
+
+    written = write_page(PAGE.read_text(), old, new)
+
+    assert "Commit `abc` of ? (reading); cores ?, processor arm," in written
+    assert ". Commit `def` of ? (writing); cores ?, processor intel," in written
+
+
 def test_every_result_that_is_kept_can_be_read() -> None:
     kept = [path for path in RESULTS.glob("*.json") if not path.stem.startswith("fairness")]
 
