@@ -1,6 +1,6 @@
 """What a part of the benchmark works with: its sizes, its database, its servers."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -14,6 +14,7 @@ from rich.progress import track
 
 from bench import postgres
 from bench.budgets import POSTGRESQL
+from bench.lines import Line, state_most
 from bench.seeds import SeededDatabase
 from bench.servers import Certificate, Plan, RunningServer, plan_hello, plan_product, serving
 from bench.wrk import Sample, Target, drive
@@ -132,6 +133,15 @@ class Session:
         for name in track(turns, label, console=Console(stderr=True), transient=True):
             found[name].append(measures[name]())
         return found
+
+    def state_memory(self, process: str, looked: Sequence[float]) -> Iterator[Line]:
+        """Keep what a process had in memory whenever it was looked at; state the most and the rise."""
+        self.figures[f"memory of a {process}"] = {
+            f"{number} of {len(looked)}": {"peak_mb": one} for number, one in enumerate(looked, 1)
+        }
+        first, last = looked[0], looked[-1]
+        yield state_most(f"memory of a {process}, MB", [max(looked)])
+        yield Line(f"memory of a {process}, end / start", last / first, last, first)
 
     def note(self, title: str, samples: Mapping[str, list[Sample]]) -> None:
         """Keep the medians of all rounds, and the rounds."""

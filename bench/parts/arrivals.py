@@ -29,9 +29,7 @@ SECONDS_BETWEEN_POLLS = 0.02
 
 def measure(session: Session) -> list[Line]:
     """Add pictures of 12 MP by address, and wait until all of them are Ok."""
-    photo = session.work / "photo.jpg"
-    size = [str(side) for side in PHONE.pixels]
-    subprocess.run([sys.executable, "-m", "bench.photos", photo, *size], cwd=ROOT, check=True)
+    photo = write_photo(session.work, PHONE.pixels)
     seeded = session.seed("ours")
     orders = iter(seeded.add_orders(session.sizes.rounds + 1))
     ours = session.plan("ours", seeded, "serve")
@@ -92,6 +90,14 @@ def _time_libvips(
             if not process.stdout.readline():
                 raise NoAnswers("libvips has failed.")
     return wanted / (time.perf_counter() - started)
+
+
+def write_photo(folder: Path, pixels: tuple[int, int]) -> Path:
+    """Write a photo of this size, and return its file."""
+    photo = folder / "photo.jpg"
+    size = [str(side) for side in pixels]
+    subprocess.run([sys.executable, "-m", "bench.photos", photo, *size], cwd=ROOT, check=True)
+    return photo
 
 
 @contextmanager

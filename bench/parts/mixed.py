@@ -45,12 +45,7 @@ def measure(session: Session) -> Iterator[Line]:
                 every.errors += laps.errors
             memory.append(max(map(read_memory, web)))
     yield from _summarise(session, found)
-    session.figures["memory"] = {
-        f"{number} of {looks}": {"peak_mb": one} for number, one in enumerate(memory, 1)
-    }
-    first, last = memory[0], memory[-1]
-    yield state_most("memory of a web process, MB", [max(memory)])
-    yield Line("memory of a web process, end / start", last / first, last, first)
+    yield from session.state_memory("web process", memory)
 
 
 def _summarise(session: Session, found: Mapping[str, Laps]) -> Iterator[Line]:

@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import timedelta
 from itertools import count
 from typing import Any
@@ -13,15 +11,15 @@ from typing import Any
 from sqlalchemy import func, select
 
 from bench.clients import Connection, write_request
-from bench.lines import Line, state_most
-from bench.parts.arrivals import offering
+from bench.lines import Line
+from bench.parts.arrivals import offering, write_photo
 from bench.processes import list_last_children, read_memory
 from bench.receiver import receiving
 from bench.seeds import SeededDatabase
 from bench.servers import Plan
 from bench.session import Session
 from bench.shops import running
-from bench.tools import PROGRAM, ROOT
+from bench.tools import PROGRAM
 from bench.workload import IMAGE_BODY, ORDER_BODY, SUBMIT_BODY
 from bench.wrk import NoAnswers
 from printworks.actions.callbacks import set_callback
@@ -42,15 +40,13 @@ LOOKS = 12
 SECONDS_TO_WARM_UP = 2
 # The simulated lab dispatches after twenty minutes, give or take a tenth, and is asked now and then.
 TO_DISPATCH = timedelta(minutes=25)
-# From a change to its callback, and from an image to its judgement.
+# From a change to its callback.
 TO_CATCH_UP = timedelta(seconds=30)
 
 
 def measure(session: Session) -> Iterator[Line]:
     """Create, picture and submit orders while a worker fetches, routes, prints and calls back."""
-    photo = session.work / "photo.jpg"
-    size = [str(side) for side in PIXELS]
-    subprocess.run([sys.executable, "-m", "bench.photos", photo, *size], cwd=ROOT, check=True)
+    photo = write_photo(session.work, PIXELS)
     seeded = session.seed("ours")
     seeded.add_orders(1)
     plan = session.plan("ours", seeded)
@@ -78,22 +74,13 @@ def measure(session: Session) -> Iterator[Line]:
         late = _count_late(seeded)
     seeded.close()
     for process, looked in memory.items():
-        yield from _state_memory(session, process, looked)
+        yield from session.state_memory(process, looked)
     for name, counted in (
         ("orders and callbacks that are late", late),
         ("orders that are printed", next(numbers)),
         ("callbacks", received),
     ):
         yield Line(name, counted, counted)
-
-
-def _state_memory(session: Session, process: str, looked: Sequence[float]) -> Iterator[Line]:
-    session.figures[f"memory of a {process}"] = {
-        f"{number} of {len(looked)}": {"peak_mb": one} for number, one in enumerate(looked, 1)
-    }
-    first, last = looked[0], looked[-1]
-    yield state_most(f"memory of a {process}, MB", [max(looked)])
-    yield Line(f"memory of a {process}, end / start", last / first, last, first)
 
 
 async def _make_orders(plan: Plan, pictures: str, numbers: Iterator[int], seconds: int) -> None:
