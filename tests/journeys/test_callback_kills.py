@@ -8,7 +8,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -207,7 +207,12 @@ def wait_until(is_so: Callable[[], bool], clocks: Clocks) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_kills_lose_no_event(database_url: str) -> None:
-    database = Database(database_url)
+    with closing(Database(database_url)) as database:
+        check_kills(database, database_url)
+
+
+def check_kills(database: Database, database_url: str) -> None:
+    """Kill workers while they tell of many events, and look what became of those."""
     with Receiver() as receiver:
         town = Town(receiver)
         open_receivers(town)
@@ -230,7 +235,6 @@ def test_kills_lose_no_event(database_url: str) -> None:
     check_callbacks(database, town, keepers)
     check_first_tries(database, receiver)
     check_jobs(database)
-    database.close()
 
 
 def count_attempts(database: Database) -> int:

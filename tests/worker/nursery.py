@@ -5,8 +5,10 @@ They end when its input is closed.
 """
 
 import asyncio
+import logging
 import os
 import sys
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -75,6 +77,8 @@ def give_birth(database_url: str) -> int:
         try:
             live(database_url)
             status = 0
+        except BaseException:  # noqa: BLE001  (nobody else would say it)
+            traceback.print_exc()
         finally:
             os._exit(status)
     os.write(sys.stdout.fileno(), f"{number}\n".encode())
@@ -82,7 +86,11 @@ def give_birth(database_url: str) -> int:
 
 
 if __name__ == "__main__":
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
+    # The output is for numbers, and nobody reads it when the input is closed.
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
     alive = {give_birth(sys.argv[1]) for _ in range(WORKERS)}
     while alive:
         died, how = os.wait()
