@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, text
 
-from bench.pages import measure_pages
+from bench.pages import Shown, measure_pages
 from bench.workload import PHOTO, URL
 from printworks.actions.accounts.merchants import add_merchant
 from printworks.actions.catalogue import add_version
@@ -437,7 +437,8 @@ def main() -> None:
     parser.add_argument("--orders", type=int, default=MANY)
     options = parser.parse_args()
     now = datetime.now(UTC)
-    tables, pages = {}, {}
+    tables: dict[str, dict[str, float]] = {}
+    pages: dict[str, dict[str, Shown]] = {}
     for kind in ("sqlite", "postgresql"):
         with opened(kind) as database:
             merchant = fill(database, options.orders, now=now)
@@ -447,7 +448,7 @@ def main() -> None:
                     db.execution_options(isolation_level="AUTOCOMMIT")
                     db.execute(text("VACUUM ANALYZE"))
             tables[kind] = measure(database, merchant, now=now)
-            pages[kind] = measure_pages(database, merchant, now=now)
+            pages |= measure_pages({kind: (database, merchant)}, now=now)
     print(f"{'milliseconds':40} {'SQLite':>10} {'PostgreSQL':>12}")
     for name, taken in tables["sqlite"].items():
         print(f"{name:40} {taken:10.2f} {tables['postgresql'][name]:12.2f}")

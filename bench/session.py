@@ -42,7 +42,7 @@ class Sizes:
     pictures: int = 24
     # Rounds of image processing: with fewer, the minimum would be down to chance.
     picture_rounds: int = 15
-    page_repeats: int = 15
+    page_rounds: int = 11
     mixed_seconds: int = 600
     steady_seconds: int = 120
     # Whether sixteen worker processes are tried, too.
@@ -60,7 +60,7 @@ QUICK = Sizes(
     events=300,
     pictures=8,
     picture_rounds=1,
-    page_repeats=3,
+    page_rounds=1,
     mixed_seconds=3,
     steady_seconds=3,
     with_many_workers=False,
