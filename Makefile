@@ -14,7 +14,11 @@ SHELL := /bin/sh
 unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
-INSTALL := $(PIP) install -qq --require-hashes
+# uv installs within seconds what takes pip minutes, from the index that pip is told to use. Where there
+# is no uv, or it knows no way to the packages that pip knows, pip does it.
+INDEX = "$${PIP_INDEX_URL:-$$($(PIP) config get global.index-url 2>/dev/null)}"
+install = UV_DEFAULT_INDEX=$(INDEX) $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes $(1) $(2) 2>/dev/null || \
+	$(PIP) install -qq --require-hashes $(1)
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
@@ -77,7 +81,7 @@ format: setup-dev ## Format the code and repair what can be repaired.
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-bench: setup ## Measure against the budgets; options in ARGS, such as ARGS="--quick --only reading".
+bench: setup-bench ## Measure against the budgets; options in ARGS, such as ARGS="--quick --only reading".
 	$(BIN)/python -m bench.run $(ARGS)
 
 openapi: setup ## Write docs/api/openapi-v*.json, and give the reference its guides.
@@ -109,7 +113,8 @@ image: .artifacts ## Assemble the container image in dist/image without Docker; 
 .artifacts: setup
 	@$(BIN)/python -m release.build
 
-lock: setup-bench ## Write requirements/*.txt; add UPGRADE=--upgrade for newer releases.
+lock: setup ## Write requirements/*.txt; add UPGRADE=--upgrade for newer releases.
+	echo uv | $(COMPILE) $(UPGRADE) -o requirements/uv.txt -
 	$(BIN)/python -c '$(BUILD_NEEDS)' | $(COMPILE) $(UPGRADE) -o requirements/build.txt -
 	$(COMPILE) $(UPGRADE) -o requirements/runtime.txt pyproject.toml
 	$(COMPILE) $(UPGRADE) -c requirements/runtime.txt --extra traces -o requirements/traces.txt \
@@ -119,16 +124,17 @@ lock: setup-bench ## Write requirements/*.txt; add UPGRADE=--upgrade for newer r
 	$(COMPILE) $(UPGRADE) -c requirements/runtime.txt --extra bench -o requirements/bench.txt \
 		pyproject.toml
 
-.venv/.runtime: requirements/build.txt requirements/runtime.txt pyproject.toml
+.venv/.runtime: requirements/uv.txt requirements/build.txt requirements/runtime.txt pyproject.toml
 	@$(MAKE) --no-print-directory .venv-usable
 	@echo "Installing the packages of Printworks ..."
-	@$(INSTALL) -r requirements/build.txt -r requirements/runtime.txt
+	@$(PIP) install -qq --require-hashes -r requirements/uv.txt 2>/dev/null || true
+	@$(call install,-r requirements/build.txt -r requirements/runtime.txt,--compile-bytecode)
 	@$(PIP) install -qq --no-deps --no-build-isolation -e .
 	@touch $@
 
 .venv/.dev: .venv/.runtime requirements/dev.txt
 	@echo "Installing the packages for tests and checks ..."
-	@$(INSTALL) -r requirements/dev.txt
+	@$(call install,-r requirements/dev.txt)
 	@touch $@
 
 # The tests of the pages drive a real browser, and that of a cluster a real proxy. Where they cannot
@@ -148,7 +154,7 @@ lock: setup-bench ## Write requirements/*.txt; add UPGRADE=--upgrade for newer r
 
 .venv/.bench: .venv/.runtime requirements/bench.txt
 	@echo "Installing the packages for the benchmark ..."
-	@$(INSTALL) -r requirements/bench.txt
+	@$(call install,-r requirements/bench.txt)
 	@touch $@
 
 # An environment that is incomplete, or whose Python is gone, is made again.
