@@ -19,7 +19,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 INDEX = "$${PIP_INDEX_URL:-$$($(PIP) config get global.index-url 2>/dev/null)}"
 install = UV_DEFAULT_INDEX=$(INDEX) $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes $(1) $(2) 2>/dev/null || \
 	$(PIP) install -qq --require-hashes $(1)
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+PYTEST := $(BIN)/python -m pytest -p tests.forks --processes $(JOBS)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
 BUILD_NEEDS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])

@@ -22,7 +22,6 @@ from printworks.store.tables import metadata, schema, secrets
 from tests import postgres
 from tests.compiled_statements import share_compiled_statements
 from tests.factories import KEY_FILE, NOON, VAULT
-from tests.order import put_slow_first
 from tests.scale import IS_FULL, IS_QUICK
 from tests.scratch import use_memory
 from tests.statements import Places, find_untried, watch_statements, write_places
@@ -32,8 +31,8 @@ ONE: Final = BACKENDS[:1]
 # What is tested here lies above the store: how a request is read, allowed, refused and answered.
 # It does not know which database there is. See `backend`.
 ON_ONE_DATABASE: Final = frozenset({"api", "backup", "cli", "dashboard"})
-# Programs, browsers and whole journeys: they take longest.
-ALL_SLOW: Final = frozenset({"browser", "journeys"})
+# Programs, browsers, archives and whole journeys: they take longest.
+ALL_SLOW: Final = frozenset({"backup", "browser", "journeys", "release"})
 
 # A transaction that an earlier test left open would bring its rows back.
 END_FORGOTTEN: Final = """
@@ -71,10 +70,6 @@ def pytest_configure(config: pytest.Config) -> None:
     structlog.configure(
         processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()]
     )
-    given: dict[str, Any] | None = getattr(config, "workerinput", None)
-    if given is not None:
-        config.stash[_run] = postgres.Run(Path(given["postgres"]))
-        return
     config.stash[_lifeline] = postgres.Lifeline()
     config.stash[_run] = postgres.Run(config.stash[_lifeline].folder)
 
@@ -88,25 +83,21 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Tell each xdist worker where the server is or will be."""
-    node.workerinput["postgres"] = str(node.config.stash[_run].folder)
+def pytest_process_summary(config: pytest.Config) -> tuple[str, Any]:
+    """Tell which places of the program the tests of a process sent statements from."""
+    return "places", write_places(config.stash[_sent])
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    """Collect which places of the program an xdist worker's tests sent statements from."""
-    node.config.stash[_places].extend(getattr(node, "workeroutput", {}).get("places", []))
+def pytest_process_ended(config: pytest.Config, summary: dict[str, Any]) -> None:
+    """Collect the places that a process has found."""
+    config.stash[_places].extend(summary["places"])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a complete run in which a place of the program never spoke to PostgreSQL."""
     config = session.config
-    sent = write_places(config.stash[_sent])
-    if hasattr(config, "workeroutput"):
-        config.workeroutput["places"] = sent
-        return
-    config.stash[_places].extend(sent)
+    config.stash[_places].extend(write_places(config.stash[_sent]))
     if session.exitstatus == pytest.ExitCode.OK and _untried(config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -151,7 +142,7 @@ def pytest_collection_modifyitems(
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = [item for item in items if item in chosen]
     yield
-    items[:] = put_slow_first(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def is_parametrized(metafunc: pytest.Metafunc, name: str) -> bool:

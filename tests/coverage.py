@@ -1,4 +1,4 @@
-"""Measures which lines and branches the tests execute: `pytest -n N -p tests.coverage`.
+"""Measures which lines and branches the tests execute: `pytest -p tests.coverage`.
 
 Tracing doubles the time of a test. This instruments the program instead, and removes each
 instrument when it has been reached. What is executed in other processes (services, image
@@ -6,8 +6,6 @@ processors) does not count. A run that covers too little fails, and names what i
 """
 
 import ast
-import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -59,8 +57,8 @@ def _instrument() -> slipcover.Slipcover:
     return measuring
 
 
-# Before anything of the program is imported. The process that leads the run executes no test.
-_measuring: Final = _instrument() if "PYTEST_XDIST_WORKER" in os.environ else None
+# Before anything of the program is imported.
+_measuring: Final = _instrument()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -68,21 +66,25 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_found] = []
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Send what was measured to the process that leads the run, which judges it."""
-    config: Any = session.config
-    if _measuring is not None:
-        config.workeroutput["coverage"] = json.dumps(_measuring.get_coverage())
-    elif session.exitstatus == pytest.ExitCode.OK and _find_low(config):
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+@pytest.hookimpl(optionalhook=True)
+def pytest_process_summary() -> tuple[str, Any]:
+    """Tell what the tests of a process executed."""
+    return "coverage", _measuring.get_coverage()
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
+def pytest_process_ended(config: pytest.Config, summary: dict[str, Any]) -> None:
     """Collect what a process has measured."""
-    measured = getattr(node, "workeroutput", {}).get("coverage")
-    if measured is not None:
-        node.config.stash[_found].append(json.loads(measured))
+    config.stash[_found].append(summary["coverage"])
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a complete run that covers too little."""
+    config = session.config
+    if not config.stash[_found]:
+        config.stash[_found].append(_measuring.get_coverage())
+    if session.exitstatus == pytest.ExitCode.OK and _find_low(config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(
@@ -109,7 +111,7 @@ def _find_low(config: pytest.Config) -> list[Reached]:
 def _measure(config: pytest.Config) -> list[Reached]:
     """Return what was covered, unless only some of the tests have run."""
     is_part = config.option.keyword or config.option.markexpr or config.args != ["tests"]
-    if is_part or not config.stash[_found]:
+    if is_part:
         return []
     whole, *others = config.stash[_found]
     for other in others:

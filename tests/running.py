@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Self
 
+from tests import forks
 from tests.commands import make_environment, run_here
 from tests.factories import KEY_FILE, NO_LIMITS
 from tests.programs import Program, start
@@ -260,9 +261,9 @@ def find_free_port() -> int:
     """Return a loopback port on which nothing listens.
 
     Below the range from which the kernel takes ports for outgoing connections, and in
-    another part of it for each xdist worker: two services never get the same one.
+    another part of it for each process of the tests: two services never get the same one.
     """
-    slot = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 20
+    slot = int(os.environ.get(forks.NUMBER, "0")) % 20
     chance = random.SystemRandom()
     while True:
         port = 20000 + 500 * slot + chance.randrange(500)

@@ -44,6 +44,8 @@ from tests.actions.test_ledger import CARDS, CATALOGUE, a_draft, find_faults
 from tests.factories import NOON, a_merchant, a_system_work, a_work
 from tests.scale import scaled
 
+pytestmark = pytest.mark.slow
+
 PAID = Paid(provider="bank", reference="1")
 REFUSED = Declined(reason="no funds")
 AUTHORISE = NeedsAuthorisation(url="https://bank.example", reference="1")

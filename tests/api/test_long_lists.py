@@ -19,6 +19,8 @@ from tests.api.conftest import an_order
 from tests.api.writing_here import kill_the_writer, write_here
 from tests.factories import an_order as a_stored_order
 
+pytestmark = pytest.mark.slow
+
 # Oldest first.
 SIZES = (250, 250, 0, 250)
 AN_IMAGE = {"sku": "GLOBAL-PHO-4X6-PRO", "url": "https://shop.example/cat.jpg", "copies": 1}

@@ -24,6 +24,8 @@ from printworks.catalogue.drafts.writing import rewrite_block, write_value
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
 
+pytestmark = pytest.mark.slow
+
 BUILT_IN = Catalogue.load()
 SKUS = [product.sku for product in BUILT_IN.products]
 

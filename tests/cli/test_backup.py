@@ -17,6 +17,8 @@ from tests.cli.operators import Operator
 from tests.cli.program import run
 from tests.factories import KEY_FILE
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:

@@ -20,14 +20,18 @@ from tests.imaging.pictures import (
     are_alike,
     as_jpeg,
     corners,
+    drawn_apart,
     held,
     read,
     written,
 )
 from tests.programs import PROGRAM
 
+pytestmark = pytest.mark.slow
+
 # 4 x 6 inches, for which 600 x 900 pixels are recommended.
 SKU: Final = "GLOBAL-PHO-4X6-PRO"
+A_JPEG: Final = drawn_apart(lambda: as_jpeg(a_noisy_picture()))
 
 
 @pytest.fixture
@@ -184,7 +188,7 @@ def test_a_handful_of_pixels_is_not_told_to_cut_some_off(folder: Path, tmp_path:
 
 
 def _that_claims(width: int, height: int) -> bytes:
-    data = bytearray(as_jpeg(a_noisy_picture()))
+    data = bytearray(A_JPEG)
     struct.pack_into(">HH", data, data.index(b"\xff\xc0") + 5, height, width)
     return bytes(data)
 
@@ -198,9 +202,7 @@ def _that_claims(width: int, height: int) -> bytes:
             "The file is not a picture of a format that is accepted: HEIC, JPEG, PNG, TIFF, WebP.",
             id="not a picture",
         ),
-        pytest.param(
-            as_jpeg(a_noisy_picture())[:-500], "The end of the file is missing.", id="truncated"
-        ),
+        pytest.param(A_JPEG[:-500], "The end of the file is missing.", id="truncated"),
         pytest.param(
             _that_claims(65_500, 65_500),
             "The picture has 65500 x 65500 pixels; at most 30000 on a side and 200 million in "

@@ -20,6 +20,8 @@ from tests.commands import make_environment
 from tests.programs import PROGRAM
 from tests.worker.hosts import wait_until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("words", "settings", "code"),

@@ -34,6 +34,8 @@ from tests.dashboard.windows import Window, open_console
 from tests.factories import a_system_work
 from tests.running import Answer
 
+pytestmark = pytest.mark.slow
+
 VERSIONS = "/console/versions"
 SAVE, ADD = "save-catalogue-entry", "add-catalogue-entry"
 POSTER = "products/GLOBAL-POS-10X15"

@@ -29,6 +29,8 @@ from tests.dashboard.windows import (
 )
 from tests.dashboard.worlds import PAGES, AnyPage, World, make_world
 
+pytestmark = pytest.mark.slow
+
 # Print files are drawn by workers; `test_console_shipments` has one.
 NEEDS_PRINTS: Final = frozenset(
     {

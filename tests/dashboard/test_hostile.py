@@ -25,6 +25,8 @@ from tests.dashboard.worlds import PAGES, World, make_world
 from tests.running import Answer
 from tests.scale import scaled, some_of
 
+pytestmark = pytest.mark.slow
+
 # Every text of an order that a merchant's program can set.
 TEXTS: Final = (
     "recipientName",

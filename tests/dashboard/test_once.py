@@ -20,6 +20,8 @@ from tests.dashboard.windows import PASSWORD, Window, find_token
 from tests.dashboard.worlds import PAGES, World
 from tests.running import Answer
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["realm", "window", "world"]
 
 ORDER = {**FORM, "sample": "yes"}

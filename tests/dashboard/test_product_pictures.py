@@ -19,6 +19,8 @@ from tests.dashboard.visits import visit, words_of
 from tests.dashboard.windows import Window
 from tests.running import Answer
 
+pytestmark = pytest.mark.slow
+
 SKU = "GLOBAL-POS-10X15"
 SAVE = "save-catalogue-entry"
 ADDRESS = re.compile(r'src="(/product-pictures/[0-9a-f]{32}\.jpg)"')

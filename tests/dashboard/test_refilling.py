@@ -15,6 +15,8 @@ from tests.dashboard.test_every_form import realm, window, world
 from tests.dashboard.windows import PASSWORD, Window
 from tests.dashboard.worlds import PAGES, World
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["realm", "window", "world"]
 
 FORMS = re.compile(r'<form\b[^>]*method="post".*?</form>', re.DOTALL)

@@ -16,6 +16,8 @@ from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, open_colleagues_window, open_console
 from tests.dashboard.worlds import PAGES, make_world
 
+pytestmark = pytest.mark.slow
+
 _LINK: Final = re.compile(r'href="(/[^"#]*)')
 _OFFERED: Final = re.compile(r'name="do" value="([\w-]+)"')
 _DUTIES: Final = {

@@ -26,6 +26,8 @@ from tests.dashboard.windows import PASSWORD, Window, find_token
 from tests.factories import a_system_work
 from tests.running import Answer
 
+pytestmark = pytest.mark.slow
+
 WRONG = "a wrong password"
 
 

@@ -4,6 +4,8 @@ All show the same: red at the top left, green at the top right, blue at the bott
 yellow at the bottom right, so that one look at the corners tells how a picture lies.
 """
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,6 +59,29 @@ def held(picture: Any, orientation: int) -> Any:
 def as_jpeg(picture: Any, **options: Any) -> bytes:
     """Encode a picture."""
     return bytes(picture.jpegsave_buffer(**{"Q": 92, "subsample_mode": "off", **options}))
+
+
+def drawn_apart(draw: Callable[[], bytes]) -> bytes:
+    """Draw a picture while tests are imported, in a process that ends with it.
+
+    libvips would leave threads behind, which the forks that run the tests lacked.
+    """
+    if len(list(Path("/proc/self/task").iterdir())) > 1:
+        # There are threads already: this process is not the one that forks.
+        return draw()
+    reading, writing = os.pipe()
+    if (pid := os.fork()) == 0:
+        try:
+            with os.fdopen(writing, "wb") as there:
+                there.write(draw())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as here:
+        drawn = here.read()
+    os.waitpid(pid, 0)
+    assert drawn, "The picture could not be drawn."
+    return drawn
 
 
 def written(folder: Path, data: bytes, name: str = "picture") -> Path:

@@ -12,7 +12,7 @@ import pytest
 from printworks.imaging.messages import MIB
 from printworks.imaging.processor import CannotBeProcessed, ImageProcessor, Invalid, PreparedImage
 from printworks.rules.sizing import Sizing
-from tests.imaging.pictures import AREA, a_noisy_picture, as_jpeg, written
+from tests.imaging.pictures import AREA, a_noisy_picture, as_jpeg, drawn_apart, written
 
 KINDS: dict[str, Callable[[Any], Any]] = {
     "baseline JPEG": as_jpeg,
@@ -134,7 +134,7 @@ def _tiff(width: int, height: int, *, strip: int, bands: int = 3) -> bytes:
 
 
 def _jpeg_that_claims(width: int, height: int) -> bytes:
-    data = bytearray(as_jpeg(a_noisy_picture()))
+    data = bytearray(drawn_apart(lambda: as_jpeg(a_noisy_picture())))
     frame = data.index(b"\xff\xc0")
     struct.pack_into(">HH", data, frame + 5, height, width)
     return bytes(data)
@@ -146,7 +146,7 @@ def _bombs() -> Iterator[tuple[str, bytes]]:
     yield "PNG of 2 billion", _png(2**31 - 1, 2**31 - 1) + end
     yield "PNG without pixels", _png(0, 0) + end
     yield "interlaced PNG of 14000 x 14000", _png(14_000, 14_000, depth=16, interlaced=1) + end
-    # Packed once, and at the quickest level: every process of the tests does it to list them.
+    # Packed once, and at the quickest level: it is done to list them.
     endless = zlib.compress(bytes(200 * MIB), 1)
     text = _chunk(b"zTXt", b"Comment\0\0" + endless)
     yield "PNG with endless text", _png(100, 100) + text + end

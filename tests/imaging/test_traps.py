@@ -25,6 +25,8 @@ from tests.imaging.pictures import (
     written,
 )
 
+pytestmark = pytest.mark.slow
+
 DAMAGED = Invalid("The picture is damaged or incomplete.")
 CUT_OFF = Invalid("The end of the file is missing.")
 

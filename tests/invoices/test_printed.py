@@ -19,6 +19,8 @@ from tests.imaging.pictures import a_picture, as_jpeg
 from tests.invoices import documents
 from tests.invoices.test_structured import HOSTILE
 
+pytestmark = pytest.mark.slow
+
 
 def read(document: Invoice) -> tuple[Any, str]:
     """Return a document as a reader of PDF files has it, and all its words."""

@@ -39,6 +39,8 @@ from tests.rules.labs import (
 )
 from tests.scale import scaled
 
+pytestmark = pytest.mark.slow
+
 
 class Question(msgspec.Struct, frozen=True):
     """All that routing is asked at once."""

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 # What only pages, workers, outgoing requests, invoices, metrics or estimates need.
 LATER = {
     "aiohttp",

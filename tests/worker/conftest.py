@@ -10,7 +10,6 @@ from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
 from printworks.imaging.processor import ImageProcessor
-from printworks.rules.jobs import HOURLY
 from printworks.store.engine.database import Database
 from tests.worker.shops import Shop, open_shop
 
@@ -42,10 +41,10 @@ def a_shop(
 ) -> Iterator[OpenShop]:
     """A way to open a shop that is not the usual one.
 
-    What its worker does every hour takes longer than all else in most tests. A file that neither
-    waits for it nor asks what it leaves alone says in `SHOP_HOURLY` what it needs.
+    What its worker does every hour takes longer than all else in most tests. A file that waits
+    for it, or asks what it leaves alone, says in `SHOP_HOURLY` what it needs: `HOURLY` is all.
     """
-    hourly = getattr(request.module, "SHOP_HOURLY", HOURLY)
+    hourly = getattr(request.module, "SHOP_HOURLY", ())
     with ExitStack() as stack:
 
         def open_one(**options: Any) -> Shop:

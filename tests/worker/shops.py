@@ -47,7 +47,7 @@ from printworks.worker.loop import Context, Worker
 from printworks.worker.resources import Resources, open_resources
 from tests.clocks import MovableClock
 from tests.factories import NO_LIMITS, a_merchant, a_new_order, a_work, a_work_of, some_services
-from tests.imaging.pictures import a_noisy_picture, as_jpeg
+from tests.imaging.pictures import a_noisy_picture, as_jpeg, drawn_apart
 from tests.worker.hosts import LoopThread, PictureHost
 from tests.worker.queues import LEASE
 
@@ -64,8 +64,8 @@ def a_jpeg(width: int = 600, height: int = 900, *, seed: int = 7) -> bytes:
     return as_jpeg(a_noisy_picture(width, height, seed=seed))
 
 
-A_PICTURE: Final = a_jpeg()
-ANOTHER_PICTURE: Final = a_jpeg(seed=8)
+A_PICTURE: Final = drawn_apart(a_jpeg)
+ANOTHER_PICTURE: Final = drawn_apart(lambda: a_jpeg(seed=8))
 NOT_A_PICTURE: Final = b"<html>Not here any more, but we are too polite to say 404.</html>"
 
 

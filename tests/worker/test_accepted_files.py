@@ -6,12 +6,12 @@ import pytest
 
 from printworks.rules.images import AcceptedFiles, ImageStatus
 from printworks.store.images.images import Image
-from tests.imaging.pictures import a_noisy_picture
+from tests.imaging.pictures import a_noisy_picture, drawn_apart
 from tests.worker.hosts import holds
 from tests.worker.shops import A_PICTURE, NOT_A_PICTURE, Shop
 
 _S = ImageStatus
-A_PNG: bytes = a_noisy_picture(600, 900).write_to_buffer(".png")
+A_PNG = drawn_apart(lambda: a_noisy_picture(600, 900).write_to_buffer(".png"))
 ONLY_JPEG = "The file is not a picture of a format that is accepted: JPEG."
 
 

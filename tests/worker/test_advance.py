@@ -23,7 +23,7 @@ from printworks.clock import Clock
 from printworks.errors import StillRunning
 from printworks.imaging.processor import ImageProcessor
 from printworks.rules.images import DOWNLOAD_WAITS
-from printworks.rules.jobs import ADVANCING_LEASE, POLICIES, JobKind
+from printworks.rules.jobs import ADVANCING_LEASE, HOURLY, POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.store.accounts.merchants import get_merchant
@@ -41,6 +41,10 @@ from tests.scale import IS_FULL, scaled
 from tests.worker.hosts import answers, holds, says_nothing, wait_until
 from tests.worker.queues import LEASE, a_claimant
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, Shop, open_shop
+
+pytestmark = pytest.mark.slow
+
+SHOP_HOURLY = HOURLY
 
 ROOT: Final = Path(__file__).parents[2]
 HOUR: Final = timedelta(hours=1)

@@ -12,7 +12,7 @@ from printworks.actions.orders.again import (
 )
 from printworks.errors import BadInput, ServiceUnavailable, WrongState
 from printworks.rules.images import ImageStatus
-from printworks.rules.jobs import JobKind
+from printworks.rules.jobs import HOURLY, JobKind
 from printworks.rules.mockups import Mockup
 from printworks.store.images.images import Image, list_images
 from printworks.store.orders.orders import Order
@@ -22,6 +22,8 @@ from tests.worker.hosts import holds
 from tests.worker.lots import work_as_mary
 from tests.worker.shops import A_PICTURE, Shop
 from tests.worker.test_editing import edit
+
+SHOP_HOURLY = HOURLY
 
 
 @pytest.fixture

@@ -14,9 +14,6 @@ from tests.factories import NOON, a_work
 from tests.worker.receivers import Receiver, attempts, feed, listen, says
 from tests.worker.shops import Shop
 
-# Nothing here waits for what a worker does every hour.
-SHOP_HOURLY = ()
-
 _C = CallbackState
 _S = OrderStatus
 

@@ -26,9 +26,6 @@ from tests.worker.queues import LEASE, a_claimant, return_ended
 from tests.worker.receivers import Receiver, attempts, feed, listen, says
 from tests.worker.shops import Shop
 
-# Nothing here waits for what a worker does every hour.
-SHOP_HOURLY = ()
-
 _S = OrderStatus
 STEPS = (_S.AWAITING_PAYMENT, _S.SUBMITTED, _S.COMPLETE)
 # An order that awaits its payment is still NotYetSubmitted in a callback, which is no news.

@@ -34,9 +34,6 @@ from tests.worker.receivers import (
 )
 from tests.worker.shops import Shop
 
-# Nothing here waits for what a worker does every hour.
-SHOP_HOURLY = ()
-
 # Long enough for whoever answers at all on a busy machine.
 PATIENCE: Final = timedelta(seconds=2)
 A_SECOND: Final = timedelta(seconds=1)

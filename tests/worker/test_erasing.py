@@ -25,7 +25,7 @@ from printworks.labs.connector import LabUnavailable
 from printworks.labs.documents import LabReport
 from printworks.labs.folder import FolderLab
 from printworks.rules.issues import IssueAction, IssueKind
-from printworks.rules.jobs import JobKind
+from printworks.rules.jobs import HOURLY, JobKind
 from printworks.rules.languages import Language
 from printworks.rules.mail import MailFacts, MailKind, MailState, NoticeFact
 from printworks.rules.orders import OrderStatus
@@ -64,6 +64,8 @@ from tests.worker.lots import a_file, send_file
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, Shop
 from tests.worker.test_issue_photos import draw
 from tests.worker.test_packing_slips import A_SLIP
+
+SHOP_HOURLY = HOURLY
 
 CANARY: Final = "Canary"
 WHO: Final = Actor(Realm.OPERATOR, "olga@example.com")

@@ -10,11 +10,12 @@ from printworks.actions.privacy import exporting
 from printworks.actions.privacy.exporting import MOST_ORDERS, export_orders, write_archive
 from printworks.errors import BadInput, NotFound
 from printworks.store.orders.orders import Order
+from tests.imaging.pictures import drawn_apart
 from tests.worker.hosts import holds
 from tests.worker.shops import A_PICTURE, Shop, a_jpeg
 from tests.worker.test_erasing import CANARY, complain, erase, operating, order_one
 
-LARGE = a_jpeg(1600, 1200)
+LARGE = drawn_apart(lambda: a_jpeg(1600, 1200))
 
 
 def export(shop: Shop, *orders: Order) -> zipfile.ZipFile:

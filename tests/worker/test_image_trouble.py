@@ -36,6 +36,8 @@ from tests.worker.hosts import SECONDS_TO_WAIT, answers, holds, wait_until
 from tests.worker.queues import LEASE, return_ended
 from tests.worker.shops import A_PICTURE, Shop, open_shop
 
+pytestmark = pytest.mark.slow
+
 _S = ImageStatus
 ROOT: Final = Path(__file__).parents[2]
 DEADLY: Final = (str(Path(deadly.__file__)),)

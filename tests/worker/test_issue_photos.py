@@ -11,12 +11,15 @@ from printworks.actions.issues.photos import (
     render_photos,
 )
 from printworks.rules.issues import IssueAction, IssueKind
+from printworks.rules.jobs import HOURLY
 from printworks.store.issues.issues import Issue, NewIssue
 from printworks.store.issues.photos import NewPhoto, list_photos
 from printworks.store.orders.orders import get_order_to_change
 from tests.factories import a_system_work, a_work
 from tests.worker.hosts import holds
 from tests.worker.shops import A_PICTURE, Shop, a_jpeg
+
+SHOP_HOURLY = HOURLY
 
 DAYS = 90
 

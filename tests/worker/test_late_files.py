@@ -8,7 +8,7 @@ import pytest
 from printworks.actions.images.images import record_image_status, record_print
 from printworks.actions.images.replacing import replace_by_url
 from printworks.rules.images import ImageStatus
-from printworks.rules.jobs import JobKind
+from printworks.rules.jobs import HOURLY, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.store.images.pictures import print_key, proof_keys
 from printworks.store.orders.orders import Order
@@ -18,6 +18,8 @@ from tests.worker.hosts import answers, holds
 from tests.worker.shops import A_PICTURE, Shop
 from tests.worker.test_cancelled_orders import cancel
 from tests.worker.test_erasing import erase, operating
+
+SHOP_HOURLY = HOURLY
 
 WITHOUT_PRINTS = [kind for kind in JobKind if kind is not JobKind.RENDER_IMAGE]
 

@@ -9,7 +9,7 @@ from printworks.actions.lots.lots import do_line, list_step, prepare_lot, refuse
 from printworks.actions.payments.payments import settle
 from printworks.errors import BadInput, WrongState
 from printworks.payments.provider import Declined, Paid
-from printworks.rules.jobs import JobKind, JobState
+from printworks.rules.jobs import HOURLY, JobKind, JobState
 from printworks.rules.lots import LINES_AT_ONCE, LineState, LotKind, LotState
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import Billing
@@ -45,6 +45,8 @@ from tests.worker.lots import (
     work_as_mary,
 )
 from tests.worker.shops import Shop, a_jpeg
+
+SHOP_HOURLY = HOURLY
 
 WITHOUT_DOWNLOADS = [kind for kind in JobKind if kind is not JobKind.FETCH_IMAGE]
 

@@ -12,7 +12,7 @@ from printworks.actions.accounts.exporting import begin_merchant_export, write_m
 from printworks.actions.images.images import remove_image
 from printworks.actions.images.mockups import record_mockup
 from printworks.rules.images import ImageStatus
-from printworks.rules.jobs import JobKind, JobState
+from printworks.rules.jobs import HOURLY, JobKind, JobState
 from printworks.rules.mockups import Mockup
 from printworks.rules.orders import OrderStatus
 from printworks.store.accounts.privacy.erasers import erase_pictures
@@ -24,6 +24,8 @@ from tests.factories import a_work
 from tests.worker.conftest import OpenShop
 from tests.worker.hosts import holds
 from tests.worker.shops import A_PICTURE, NOT_A_PICTURE, Shop
+
+SHOP_HOURLY = HOURLY
 
 
 @pytest.fixture

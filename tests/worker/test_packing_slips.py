@@ -7,19 +7,21 @@ from typing import Any
 from printworks.actions.orders.orders import change_order
 from printworks.rules.events import PackingSlipJudged
 from printworks.rules.images import DOWNLOAD_WAITS, ImageStatus
-from printworks.rules.jobs import JobKind
+from printworks.rules.jobs import HOURLY, JobKind
 from printworks.rules.reasons import write_reasons
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables.transfer.holds import hold_files
 from tests.factories import a_work
-from tests.imaging.pictures import a_picture
+from tests.imaging.pictures import a_picture, drawn_apart
 from tests.worker.hosts import answers, holds
 from tests.worker.shops import A_PICTURE, NOT_A_PICTURE, Shop
 
+SHOP_HOURLY = HOURLY
+
 _S = ImageStatus
-A_SLIP = bytes(a_picture(420, 594).pngsave_buffer())
-ANOTHER_SLIP = bytes(a_picture(594, 420).pngsave_buffer())
+A_SLIP = drawn_apart(lambda: a_picture(420, 594).pngsave_buffer())
+ANOTHER_SLIP = drawn_apart(lambda: a_picture(594, 420).pngsave_buffer())
 
 
 def change_slip(shop: Shop, order: Order, url: str | None) -> None:

@@ -13,7 +13,7 @@ from printworks.errors import StillRunning, WrongState
 from printworks.payments.gateway import Gateway
 from printworks.payments.provider import Charge, Paid, ProviderUnavailable
 from printworks.rules.images import ImageStatus
-from printworks.rules.jobs import POLICIES, JobKind, JobState
+from printworks.rules.jobs import HOURLY, POLICIES, JobKind, JobState
 from printworks.rules.orders import OrderStatus
 from printworks.rules.quarantine import DoubtKind, QuarantineCause
 from printworks.store.engine.database import Database
@@ -27,6 +27,8 @@ from tests.worker.conftest import OpenShop
 from tests.worker.hosts import holds
 from tests.worker.receivers import Receiver, listen
 from tests.worker.shops import A_PICTURE, Shop
+
+SHOP_HOURLY = HOURLY
 
 HELD_BACK = frozenset(kind for kind, policy in POLICIES.items() if policy.reaches_out)
 

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import Connection, select
 
 from printworks.rules.images import ImageStatus
-from printworks.rules.jobs import JobKind
+from printworks.rules.jobs import HOURLY, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.accounts.quotas import count_file
@@ -15,6 +15,8 @@ from tests.worker.conftest import OpenShop
 from tests.worker.hosts import holds
 from tests.worker.queues import add_merchant
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, NOT_A_PICTURE, Shop
+
+SHOP_HOURLY = HOURLY
 
 NO_ROOM = (
     "The file has not been downloaded yet, because there is no room for more files at the moment. "

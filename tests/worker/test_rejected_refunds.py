@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
@@ -21,9 +21,6 @@ from tests.payments.test_webhooks import SECRET, sign
 from tests.worker.cashiers import Cashier
 from tests.worker.conftest import OpenShop
 from tests.worker.shops import Shop
-
-# Nothing of what happens every hour matters here.
-SHOP_HOURLY: Final = ()
 
 _E = EntryKind
 _P = PaymentState

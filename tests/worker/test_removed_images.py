@@ -12,7 +12,7 @@ from printworks.errors import NotFound, WrongState
 from printworks.rules.callbacks import is_told
 from printworks.rules.events import ImageRemoved
 from printworks.rules.images import ImageStatus
-from printworks.rules.jobs import JobKind
+from printworks.rules.jobs import HOURLY, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.reasons import read_reasons
 from printworks.store.images.images import find_image
@@ -22,6 +22,8 @@ from printworks.store.tables import orders
 from tests.factories import a_merchant, a_work
 from tests.worker.hosts import answers, holds
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, NOT_A_PICTURE, Shop
+
+SHOP_HOURLY = HOURLY
 
 NOT_FOUND = answers("404 Not Found")
 

@@ -8,7 +8,7 @@ from printworks.actions.issues.issues import open_issue, reprint_issue
 from printworks.actions.issues.reprints import copy_proofs, plan_reprint
 from printworks.rules.images import ImageStatus
 from printworks.rules.issues import IssueAction, IssueKind, IssueState
-from printworks.rules.jobs import JobKind
+from printworks.rules.jobs import HOURLY, JobKind
 from printworks.rules.ledger_audit import audit
 from printworks.rules.orders import OrderStatus
 from printworks.rules.reasons import write_reasons
@@ -22,6 +22,8 @@ from tests.factories import a_system_work, a_work
 from tests.worker.hosts import answers, holds
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, Shop
 from tests.worker.test_labs import finish
+
+SHOP_HOURLY = HOURLY
 
 
 def complete(shop: Shop) -> Order:

@@ -7,7 +7,7 @@ from sqlalchemy import update
 from structlog.typing import EventDict
 
 from printworks.rules.images import ImageStatus
-from printworks.rules.jobs import JobKind
+from printworks.rules.jobs import HOURLY, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.store.images.pictures import print_key, proof_key, purge_pictures
 from printworks.store.orders.orders import Order
@@ -16,6 +16,8 @@ from printworks.worker.sweeps import FILES_AT_ONCE
 from tests.worker.hosts import holds
 from tests.worker.queues import add_merchant
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, NOT_A_PICTURE, Shop
+
+SHOP_HOURLY = HOURLY
 
 DAYS = 90
 

@@ -18,9 +18,6 @@ from tests.worker.receivers import Receiver, listen
 from tests.worker.shops import A_PICTURE, Shop
 from tests.worker.test_hosts import play
 
-# Nothing here waits for what a worker does every hour.
-SHOP_HOURLY = ()
-
 BAD_ONES = 10
 IMAGES = 12
 

@@ -14,9 +14,6 @@ from tests.worker.hosts import says_nothing, wait_until
 from tests.worker.receivers import Receiver, attempts, drips, feed, listen, says
 from tests.worker.shops import Shop
 
-# Nothing here waits for what a worker does every hour.
-SHOP_HOURLY = ()
-
 BAD_ONES = 10
 ORDERS = 20
 

@@ -36,7 +36,7 @@ from printworks.store.images.pictures import NewPicture, store_picture, uploaded
 from printworks.store.orders.orders import Order, get_order_to_change
 from printworks.store.tables import orders
 from tests.factories import a_merchant, a_work
-from tests.imaging.pictures import a_noisy_picture
+from tests.imaging.pictures import a_noisy_picture, drawn_apart
 from tests.worker import deadly
 from tests.worker.conftest import OpenShop
 from tests.worker.deadly import CRASHES
@@ -44,7 +44,7 @@ from tests.worker.hosts import holds
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, NOT_A_PICTURE, STICKER, Shop
 
 _S = ImageStatus
-A_PNG: bytes = a_noisy_picture(600, 900).write_to_buffer(".png")
+A_PNG = drawn_apart(lambda: a_noisy_picture(600, 900).write_to_buffer(".png"))
 
 
 class Counter:
