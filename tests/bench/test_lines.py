@@ -137,7 +137,8 @@ def test_each_machine_is_named_with_what_was_measured_on_it() -> None:
 
 
 def test_every_result_that_is_kept_can_be_read() -> None:
-    kept = [path for path in RESULTS.glob("*.json") if not path.stem.startswith("fairness")]
+    # Git ignores the results of a changed tree and of small numbers.
+    kept = [path for path in RESULTS.glob("*.json") if "-" not in path.stem]
 
     assert kept
     for path in kept:
