@@ -23,6 +23,7 @@ from printworks.catalogue.drafts.segments import join, parse, split
 from printworks.catalogue.drafts.writing import rewrite_block, write_value
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
+from printworks.catalogue.sources import read_toml
 
 pytestmark = pytest.mark.slow
 
@@ -40,6 +41,14 @@ def list_lost_lines(draft: Draft) -> list[str]:
     return [
         line for text in BUILT_IN.texts.values() for line in text.splitlines() if line not in kept
     ]
+
+
+def test_reading_a_draft_changes_nothing_that_is_kept_of_its_files() -> None:
+    texts = {"a.toml": "kinds = [1]\n", "b.toml": "[[kinds]]\nname = 1\n", **BUILT_IN.texts}
+
+    check_value(Draft(texts), "kinds")
+
+    assert [parse(text) for text in texts.values()] == list(map(read_toml, texts.values()))
 
 
 def test_a_draft_that_is_not_changed_has_the_same_files() -> None:

@@ -7,7 +7,7 @@ reported: a block by counting headings, a key by its name, a row by counting row
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -75,6 +75,11 @@ def _list_patterns(key: str, value: Any, *, is_outer: bool) -> Sequence[str]:
     return (heading, at_start, inline) if isinstance(value, dict) else (at_start, heading, inline)
 
 
+def read_toml(text: str) -> dict[str, Any]:
+    """Return what TOML says, with exact numbers."""
+    return tomllib.loads(text, parse_float=Decimal)
+
+
 def fingerprint(texts: Mapping[str, str]) -> str:
     """Return what is the same for the same texts, by the names of their files, and for no others."""
     lines = (line for _, text in sorted(texts.items()) for line in text.splitlines())
@@ -84,10 +89,16 @@ def fingerprint(texts: Mapping[str, str]) -> str:
 class CatalogueFiles:
     """The merged content of the files of a catalogue, and the problems found in it.
 
-    They are those of a folder, or texts by the names of their files.
+    They are those of a folder, or texts by the names of their files. What `parse` returns is not
+    changed.
     """
 
-    def __init__(self, given: Path | Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        given: Path | Mapping[str, str],
+        *,
+        parse: Callable[[str], dict[str, Any]] = read_toml,
+    ) -> None:
         self.content: dict[str, Any] = {}
         self._problems: dict[CatalogueProblem, Place] = {}
         # The file of each part of the content, and its place there.
@@ -96,7 +107,7 @@ class CatalogueFiles:
         sources = [
             source
             for name, text in sorted(texts_by_name.items())
-            if (source := self._parse(name, text))
+            if (source := self._parse(name, text, parse))
         ]
         # The texts as they were read, by the names of their files.
         self.texts = texts_by_name
@@ -161,7 +172,7 @@ class CatalogueFiles:
             sentence = f"`{place[-1]}` is defined twice; the first is at {self.cite(place)}."
             self._note(source.name, source.find_line(place), sentence)
         else:
-            into[place[-1]] = value
+            into[place[-1]] = list(value) if isinstance(value, list) else value
             self._origins[place] = (source, place)
 
     def _read_folder(self, folder: Path) -> dict[str, str]:
@@ -182,9 +193,9 @@ class CatalogueFiles:
                 self._note(path.name, 0, f"The file cannot be read: {error.strerror}.")
         return texts
 
-    def _parse(self, name: str, text: str) -> Source | None:
+    def _parse(self, name: str, text: str, parse: Callable[[str], dict[str, Any]]) -> Source | None:
         try:
-            content = tomllib.loads(text, parse_float=Decimal)
+            content = parse(text)
         except tomllib.TOMLDecodeError as error:
             found = re.fullmatch(
                 r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(error)

@@ -6,11 +6,11 @@ A change of one block leaves every other character of the file as it is.
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from printworks.catalogue.drafts.writing import write_block, write_head, write_table
+from printworks.catalogue.sources import read_toml
 
 # `[groups]`, `[[products]]` or, within a block, `[tariff.bands]`.
 _HEADING: Final = re.compile(r"\s*\[(\[?)\s*([A-Za-z0-9_-]+)\s*(\.[^\]]*)?\]\]?\s*(#.*)?$")
@@ -42,7 +42,7 @@ class Segment(NamedTuple):
 @lru_cache(_KEPT)
 def parse(text: str) -> dict[str, Any]:
     """Return what TOML says, with exact numbers; kept, so it must not be changed."""
-    return tomllib.loads(text, parse_float=Decimal)
+    return read_toml(text)
 
 
 def split(text: str) -> list[Segment]:

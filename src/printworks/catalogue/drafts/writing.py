@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import tomlkit
 
+from printworks.catalogue.sources import read_toml
+
 _WIDEST: Final = 100
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 # Changing more items one by one takes longer than writing the list anew.
@@ -100,14 +102,14 @@ def _rewrite(
     find_plain: Callable[[Any], Any],
     write_anew: Callable[[], str],
 ) -> str:
-    old = tomllib.loads(body, parse_float=Decimal)
+    old = read_toml(body)
     if old == whole:
         return body
     document = tomlkit.parse(body)
     _change(find(document), find_plain(old), find_plain(whole))
     changed = document.as_string()
     try:
-        is_right = tomllib.loads(changed, parse_float=Decimal) == whole
+        is_right = read_toml(changed) == whole
     except tomllib.TOMLDecodeError:
         is_right = False
     # Better without its comments than with other values.
