@@ -6,6 +6,7 @@ processors) does not count. A run that covers too little fails, and names what i
 """
 
 import ast
+import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -52,9 +53,26 @@ def _instrument() -> slipcover.Slipcover:
     measuring = slipcover.Slipcover(immediate=True, branch=True, source=[SOURCE])
     ours = slipcover.FileMatcher(sources=[SOURCE])
     slipcover.ImportManager(measuring, ours).__enter__()
-    # Migrations are not imported by name.
-    slipcover.wrap_spec_from_file_location(measuring, ours)
+    _instrument_migrations(measuring, ours)
     return measuring
+
+
+def _instrument_migrations(measuring: slipcover.Slipcover, ours: slipcover.FileMatcher) -> None:
+    """Instrument them, too, although they are loaded by their files, and anew for each database.
+
+    Once is enough: to instrument them takes much longer than to migrate.
+    """
+    load_plainly = importlib.util.spec_from_file_location
+    slipcover.wrap_spec_from_file_location(measuring, ours)
+    load_measured = importlib.util.spec_from_file_location
+    measured: set[str] = set()
+
+    def load(name: str, location: Any = None, **options: Any) -> Any:
+        is_first = str(location) not in measured
+        measured.add(str(location))
+        return (load_measured if is_first else load_plainly)(name, location, **options)
+
+    importlib.util.spec_from_file_location = load  # type: ignore[assignment]
 
 
 # Before anything of the program is imported.
