@@ -79,10 +79,19 @@ def test_a_full_pool_refuses_whoever_has_most_in_it() -> None:
     async def story() -> None:
         pool = ThreadPool("test", threads=2, queue=4)
         gate = threading.Event()
-        greedy = [pool.run(gate.wait, "greedy") for _ in range(6)]
+        begun = threading.Semaphore(0)
+
+        def begin_and_wait() -> bool:
+            begun.release()
+            return gate.wait()
+
+        greedy = [pool.run(begin_and_wait, "greedy") for _ in range(6)]
         with pytest.raises(PoolFull):
             await pool.run(gate.wait, "greedy")
-        modest = [pool.run(gate.wait, "modest") for _ in range(3)]
+        modest = [pool.run(begin_and_wait, "modest")]
+        for _ in (greedy, modest):
+            await asyncio.to_thread(begun.acquire)
+        modest += [pool.run(gate.wait, "modest") for _ in range(2)]
         done = await asyncio.gather(*greedy[-2:], return_exceptions=True)
         assert [type(each) for each in done] == [PoolFull, PoolFull]
         gate.set()

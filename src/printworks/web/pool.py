@@ -59,12 +59,10 @@ class _Threads(Generic[Work]):
         self._calls: SimpleQueue[bool] = SimpleQueue()
         self._outcomes: deque[_Outcome] = deque()
         self._is_woken = False
-        self._threads = [
-            threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True)
-            for number in range(threads)
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._name = name
+        self._count = threads
+        # Each is started with a task: many processes never need those for what takes long.
+        self._threads: list[threading.Thread] = []
 
     @property
     def native_ids(self) -> list[int]:
@@ -81,7 +79,15 @@ class _Threads(Generic[Work]):
         future: asyncio.Future[Any] = self._loop.create_future()
         self._lanes.put(lane, _Task(work, future))
         self._calls.put(_LOOK)
+        if len(self._threads) < self._count:
+            self._start_another()
         return future
+
+    def _start_another(self) -> None:
+        name = f"{self._name}-{len(self._threads)}"
+        thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def _refuse_longest(self, lane: Hashable) -> None:
         refused = self._lanes.take_back(lane)
