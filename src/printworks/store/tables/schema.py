@@ -7,7 +7,7 @@ it can go on, or be started again, while the database has moved ahead of it.
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import OperationalError
@@ -104,18 +104,25 @@ def migrate(database: Database, migrations: Path = MIGRATIONS, to: str = "head")
 def _migrate(database: Database, migrations: Path, to: str) -> None:
     # It would import all that colours its errors: 0.04 s and 5 MB of each process of a new service.
     with doing_without("pygments"):
-        from alembic import command
         from alembic.config import Config
+        from alembic.runtime.environment import EnvironmentContext
         from alembic.script import ScriptDirectory
 
     config = Config()
     config.set_main_option("script_location", str(migrations))
-    wanted = ScriptDirectory.from_config(config).get_revision(to)
+    scripts = ScriptDirectory.from_config(config)
+    wanted = scripts.get_revision(to)
+
+    # As Alembic's own command does, which reads all files a second time: half of what it takes.
+    def list_steps(revision: Any, _context: object) -> Any:
+        return scripts._upgrade_revs(to, revision)
+
     with database.writing() as db:
         if not database.is_sqlite:
             db.execute(text(_ONE_AT_A_TIME))
             db.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
         config.attributes["connection"] = db
-        command.upgrade(config, to)
+        with EnvironmentContext(config, scripts, fn=list_steps, destination_rev=to):
+            scripts.run_env()
         promise = {"serves_from": wanted.module.serves_from}
         db.execute(text("UPDATE alembic_version SET serves_from = :serves_from"), promise)
