@@ -12,6 +12,7 @@ import pytest
 
 from printworks.actions.production.routing import FINE, RoutingTerms, route_order
 from printworks.catalogue.labs import Lab
+from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import Currency, Product
 from printworks.catalogue.public_holidays import find_delivery_calendar
 from printworks.catalogue.services import Service
@@ -56,7 +57,7 @@ class Question(NamedTuple):
 @pytest.fixture(scope="module")
 def catalogue() -> Catalogue:
     """The catalogue that is built in."""
-    return Catalogue.load()
+    return open_catalogue(None)
 
 
 def find_plan(question: Question, catalogue: Catalogue, **values: Any) -> Plan:

@@ -8,7 +8,7 @@ from typing import Final
 
 from playwright.sync_api import Page, expect
 
-from printworks.catalogue.snapshot import Catalogue
+from printworks.catalogue.opening import open_catalogue
 from printworks.imaging.processor import DrawnMockup, ImageProcessor, PreparedImage
 from printworks.rules.sizing import Sizing
 from tests.browser.houses import House, press
@@ -51,7 +51,7 @@ MISTAKES: Final = {
 
 def photograph_products(folder: Path) -> dict[str, Path]:
     """Return a photograph of a product of each kind, drawn from the sample."""
-    catalogue, found = Catalogue.load(), {}
+    catalogue, found = open_catalogue(None), {}
     source = folder / "sample.jpg"
     source.write_bytes(SAMPLE.read_bytes())
     with ImageProcessor(slots=1) as processor:

@@ -17,6 +17,7 @@ from printworks.actions.catalogue import add_version
 from printworks.actions.mail.writing import NewLetter, write_mail
 from printworks.actions.price_lists import ListTerms, add_list
 from printworks.actions.privacy.erasing import erase_order
+from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard import console, merchant
 from printworks.rules.brand import Brand
@@ -527,7 +528,7 @@ def list_drafts(version: str) -> dict[str, str]:
 
 def add_draft(house: House) -> str:
     """Have a version of the catalogue that changes something; return where it is shown."""
-    now, texts = datetime.now(UTC), Catalogue.load().texts
+    now, texts = datetime.now(UTC), open_catalogue(None).texts
     # Each test of the house makes one that is like no other.
     dearer = texts["prints.toml"].replace("GBP = 270", "GBP = 290") + f"# {now}\n"
     catalogue = Catalogue.load({**texts, "prints.toml": dearer})

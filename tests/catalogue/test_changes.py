@@ -5,7 +5,8 @@ from pathlib import Path
 import msgspec
 
 from printworks.catalogue.changes import list_changes
-from printworks.catalogue.snapshot import DEFAULT_FOLDER, Catalogue
+from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.snapshot import Catalogue
 from tests.catalogue.folders import (
     RATES,
     WORDS,
@@ -72,7 +73,7 @@ def test_labs_services_tariffs_promises_and_rates_are_compared(tmp_path: Path) -
 
 
 def test_of_a_long_list_only_what_differs_is_said() -> None:
-    everything = Catalogue.load(DEFAULT_FOLDER)
+    everything = open_catalogue(None)
     product = next(one for one in everything.products if len(one.sold_to) > 100)
     narrower = msgspec.structs.replace(product, sold_to=product.sold_to - {"GB"})
     others = tuple(one for one in everything.products if one is not product)

@@ -21,13 +21,14 @@ from printworks.catalogue.drafts.products import (
 )
 from printworks.catalogue.drafts.segments import join, parse, split
 from printworks.catalogue.drafts.writing import rewrite_block, write_value
+from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
 from printworks.catalogue.sources import read_toml
 
 pytestmark = pytest.mark.slow
 
-BUILT_IN = Catalogue.load()
+BUILT_IN = open_catalogue(None)
 SKUS = [product.sku for product in BUILT_IN.products]
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from sqlalchemy import update
 
-from printworks.catalogue.snapshot import DEFAULT_FOLDER, Catalogue
+from printworks.catalogue.opening import open_catalogue
 from printworks.rules.people import Role
 from printworks.store.catalogue.versions import find_current
 from printworks.store.engine.database import Database
@@ -21,7 +21,7 @@ VERSIONS = "/console/versions"
 
 def dearer_files() -> dict[str, bytes]:
     """Return the built-in files with other prices for the first photo print."""
-    texts = dict(Catalogue.load(DEFAULT_FOLDER).texts)
+    texts = dict(open_catalogue(None).texts)
     assert '"4x6"' in texts["prints.toml"]
     texts["prints.toml"] = re.sub(
         r"GBP = (\d+)", lambda m: f"GBP = {int(m[1]) + 7}", texts["prints.toml"]

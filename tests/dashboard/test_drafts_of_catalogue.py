@@ -20,6 +20,7 @@ from printworks.catalogue.forms import (
     TaxesForm,
     TaxLine,
 )
+from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.drafts.form_tables import BASICS_GROUPS
 from printworks.dashboard.console.drafts.parts import PARTS
@@ -61,7 +62,7 @@ def few_products() -> dict[str, str]:
 
     Whatever is sent reads the whole draft, and most of that are products.
     """
-    files = Catalogue.load().texts
+    files = open_catalogue(None).texts
     return {name: text for name, text in files.items() if name not in LEFT_OUT}
 
 
@@ -147,7 +148,7 @@ def test_a_price_is_changed_published_and_taken_back(operator: Window, database:
     assert "In use" in operator.words(version)
     back = operator.do(f"{VERSIONS}/1", "roll-back-catalogue")
     assert "Back to version 1" in operator.follow(back)
-    assert files_of(database) == Catalogue.load().texts
+    assert files_of(database) == open_catalogue(None).texts
 
 
 def test_saving_without_a_change_leaves_every_file_as_it_is(
@@ -163,7 +164,7 @@ def test_saving_without_a_change_leaves_every_file_as_it_is(
     basics = fill_in(operator, f"{edit}/basics", "save-catalogue-basics", {})
 
     assert basics.status == 303
-    assert files_of(database) == Catalogue.load().texts
+    assert files_of(database) == open_catalogue(None).texts
 
 
 # What is typed into which form, and what is said at which field.
@@ -495,7 +496,7 @@ class TestPrices:
         assert "Line 3: There is no product `NONE`" in said
         assert "Line 4: The price must be an amount" in said
         assert "Line 3: There is no product `NONE`" in words_of(refused)
-        assert files_of(database) == Catalogue.load().texts
+        assert files_of(database) == open_catalogue(None).texts
 
     @pytest.mark.parametrize(
         ("content", "said"),

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 import pytest
 from sqlalchemy import update
 
+from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import Currency
-from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.merchant.orders.uploads import MOST_FILES
 from printworks.dashboard.merchant.sandbox.faults import FAULTS, add_words
 from printworks.dashboard.shared.product_families import list_families
@@ -248,7 +248,9 @@ class TestChoosingAProduct:
             seen += re.findall(r'data-pick="([^"]+)"', page)
             begin = next(iter(re.findall(r'data-from="(\d+)"', page)), None)
 
-        sold = [family for family in list_families(Catalogue.load()) if family.list_sold_to("GB")]
+        sold = [
+            family for family in list_families(open_catalogue(None)) if family.list_sold_to("GB")
+        ]
         assert len(seen) == len(set(seen)) == len(sold)
 
     def test_what_can_be_chosen_of_it_is_shown_with_its_price(self, alice: Window) -> None:

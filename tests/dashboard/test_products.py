@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.product_families import (
     FamilyFilter,
@@ -25,7 +26,7 @@ from tests.dashboard.reading_pages import PageReader
 @pytest.fixture(scope="module")
 def catalogue() -> Catalogue:
     """All that is sold."""
-    return Catalogue.load()
+    return open_catalogue(None)
 
 
 class TestFamilies:

@@ -19,7 +19,7 @@ from printworks.actions.price_lists import ListTerms, add_list
 from printworks.actions.privacy.erasing import erase_order
 from printworks.catalogue.drafts.beginning import begin_catalogue
 from printworks.catalogue.drafts.draft import Draft
-from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.opening import open_catalogue, read_catalogue
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard import console, merchant
@@ -134,7 +134,7 @@ def another_catalogue() -> Catalogue:
     """Return a catalogue that differs from the built-in one."""
     texts = dict(open_catalogue(None).texts)
     texts["prints.toml"] = texts["prints.toml"].replace("GBP = 18,", "GBP = 28,")
-    return Catalogue.load(texts)
+    return read_catalogue(texts)
 
 
 def _refuse_request(database: Database, alice: Window) -> int:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import pyvips
 
-from printworks.catalogue.snapshot import DEFAULT_FOLDER, Catalogue
+from printworks.catalogue.opening import open_catalogue
 from printworks.imaging.manifest import plan_print
 from printworks.imaging.processor import (
     DrawnMockup,
@@ -66,7 +66,7 @@ def _read(file: Path) -> Any:
 
 def main(target: Path) -> None:
     """Draw the sheet."""
-    catalogue = Catalogue.load(DEFAULT_FOLDER)
+    catalogue = open_catalogue(None)
     sheet = Sheet(len(PRODUCTS) + 1, len(Views._fields))
     sheet.name_row(0, ["The picture as it came"])
     with resources.as_file(PICTURE) as source:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from printworks.catalogue.snapshot import DEFAULT_FOLDER, Catalogue
+from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.snapshot import Catalogue
 from printworks.imaging.drawing import SIDE
 from printworks.imaging.manifest import plan_print
 from printworks.imaging.processor import (
@@ -56,7 +57,7 @@ PRODUCTS: Mapping[str, tuple[dict[str, str], Places]] = {
 
 @pytest.fixture(scope="module")
 def catalogue() -> Catalogue:
-    return Catalogue.load(DEFAULT_FOLDER)
+    return open_catalogue(None)
 
 
 def prepare(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from printworks.catalogue.snapshot import DEFAULT_FOLDER, Catalogue
+from printworks.catalogue.opening import open_catalogue
 from printworks.rules.mockups import (
     COLOURS,
     Mockup,
@@ -51,7 +51,7 @@ class TestTheDrawing:
     def test_every_built_in_product_has_one_unless_the_catalogue_says_that_it_has_none(
         self,
     ) -> None:
-        catalogue = Catalogue.load(DEFAULT_FOLDER)
+        catalogue = open_catalogue(None)
 
         without = {product.kind for product in catalogue.products if product.mockup is Mockup.NONE}
 

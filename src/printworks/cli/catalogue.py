@@ -11,11 +11,12 @@ import typer
 
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.labs import MONDAY_TO_FRIDAY, Lab
+from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.problems import BadCatalogue
 from printworks.catalogue.products import Currency, Product, QualityLevel, find_turned_pictures
 from printworks.catalogue.promises import find_equal_promises
 from printworks.catalogue.services import Service, StepPrice
-from printworks.catalogue.snapshot import DEFAULT_FOLDER, Catalogue
+from printworks.catalogue.snapshot import Catalogue
 from printworks.catalogue.tariff import ShippingRate
 from printworks.catalogue.values import DAYS
 from printworks.cli import catalogue_versions
@@ -222,7 +223,7 @@ def _load(session: CommandSession) -> Catalogue:
     """Return the catalogue in use: a published version or, before there is one, that of the settings."""
     if session.has_database:
         return session.services.catalogue
-    return Catalogue.load(session.settings.catalogue or DEFAULT_FOLDER)
+    return open_catalogue(session.settings.catalogue)
 
 
 def _read_country(code: str) -> str:
