@@ -25,6 +25,7 @@ from tests.factories import KEY_FILE, NOON, VAULT
 from tests.scale import IS_FULL, IS_QUICK
 from tests.scratch import use_memory
 from tests.statements import Places, find_untried, watch_statements, write_places
+from tests.zygotes import share_zygotes
 
 BACKENDS: Final = ("sqlite", "postgresql")
 ONE: Final = BACKENDS[:1]
@@ -55,6 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Agree on one folder for the server, whichever process will need it first; log plainly."""
     use_memory()
     share_compiled_statements()
+    share_zygotes()
     # No deadline: how long an example takes says more about the machine than about the code.
     # No chance: the same commit passes twice, and what is new is found by the full run.
     hypothesis.settings.register_profile(

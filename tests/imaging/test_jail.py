@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+import printworks.imaging.processor
 from printworks.imaging.jail import find_confinement
 from printworks.imaging.messages import MIB, ProcessLimits
 from printworks.imaging.processor import (
@@ -20,6 +21,7 @@ from printworks.imaging.processor import (
     PreparedImage,
     Rejected,
 )
+from printworks.imaging.slot import Slot
 from printworks.rules.sizing import Sizing
 from tests.imaging import treacherous
 from tests.imaging.pictures import AREA, a_noisy_picture, as_jpeg, written
@@ -211,7 +213,11 @@ def test_several_threads_share_a_processor(tmp_path: Path) -> None:
     assert all(isinstance(result, PreparedImage) for result in results)
 
 
-def test_a_closed_processor_leaves_no_process_behind(tmp_path: Path, out: Path) -> None:
+def test_a_closed_processor_leaves_no_process_behind(
+    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Not one that tests share.
+    monkeypatch.setattr(printworks.imaging.processor, "Slot", Slot)
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
     with ImageProcessor(slots=2) as processor:
         processor.prepare(source, AREA, Sizing.CROP, out)
