@@ -19,7 +19,7 @@ from sqlalchemy import event, make_url
 from printworks.actions.accounts.secrets import prepare_secrets
 from printworks.store.engine.database import Database
 from printworks.store.tables import metadata, schema, secrets
-from tests import postgres
+from tests import forks, postgres
 from tests.compiled_statements import share_compiled_statements
 from tests.factories import KEY_FILE, NOON, VAULT
 from tests.scale import IS_FULL, IS_QUICK
@@ -34,6 +34,8 @@ ONE: Final = BACKENDS[:1]
 ON_ONE_DATABASE: Final = frozenset({"api", "backup", "cli", "dashboard"})
 # Programs, browsers, archives and whole journeys: they take longest.
 ALL_SLOW: Final = frozenset({"backup", "browser", "journeys", "release"})
+# Each process would start a browser of its own.
+ALL_TOGETHER: Final = frozenset({"browser"})
 
 # A transaction that an earlier test left open would bring its rows back.
 END_FORGOTTEN: Final = """
@@ -138,6 +140,8 @@ def pytest_collection_modifyitems(
     for item in items:
         if _folder_of(item) in ALL_SLOW:
             item.add_marker(pytest.mark.slow)
+        if _folder_of(item) in ALL_TOGETHER:
+            item.add_marker(forks.TOGETHER)
     if IS_QUICK:
         first = {item.nodeid.partition("[")[0]: item for item in reversed(items)}
         chosen = set(first.values())

@@ -3,11 +3,14 @@
 Importing, instrumenting and collecting everything takes longer than half a minute of a processor.
 So one process does it, forks the others when it knows all tests, and hands out one file after the
 other: slow ones first, since `tests/conftest.py` puts them there. What the processes report goes
-through the usual hooks. One that dies fails its test, and another takes its place.
+through the usual hooks. One that dies fails its test, and another takes its place; one that says
+nothing for long is ended, with the traces of its threads.
 """
 
 import os
+import signal
 import sys
+import time
 import traceback
 from collections import deque
 from collections.abc import Iterator
@@ -20,8 +23,13 @@ from typing import Any, Final, NoReturn, cast
 
 import pytest
 
+# Marks the tests of a folder that shares what takes long to start, such as a browser.
+TOGETHER: Final = "together"
 # Says to a test which of the processes it runs in, for whatever they must not share.
 NUMBER: Final = "TEST_PROCESS"
+
+# After so long without a report, in seconds, a process has hung, and even its own alarm cannot end it.
+SILENCE: Final = 600.0
 
 # Places in the list of all tests.
 Chunk = list[int]
@@ -43,6 +51,7 @@ class Hooks:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Ask for the number of processes."""
     parser.addoption("--processes", type=int, default=0, help="run the tests in N forks")
+    parser.addoption("--silence", type=float, default=SILENCE, help="seconds until a fork has hung")
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -72,6 +81,7 @@ class _Fork:
     pid: int
     connection: Connection
     chunk: deque[int] = field(default_factory=deque)
+    heard_at: float = field(default_factory=time.monotonic)
 
 
 class _Leader:
@@ -80,6 +90,7 @@ class _Leader:
     def __init__(self, session: pytest.Session) -> None:
         self._session = session
         self._hook = session.config.hook
+        self._silence: float = session.config.option.silence
         self._chunks = deque(_cut(session.items))
         self._forks: dict[Connection, _Fork] = {}
 
@@ -89,9 +100,10 @@ class _Leader:
             for number in range(count):
                 self._start(number)
             while self._forks:
-                for connection in wait(list(self._forks)):
+                for connection in wait(list(self._forks), self._silence / 10):
                     self._listen(self._forks[cast(Connection, connection)])
                 self._end_early()
+                self._end_hung()
         finally:
             # They end when there is nobody to ask for more.
             for fork in self._forks.values():
@@ -111,6 +123,7 @@ class _Leader:
         self._forks[ours] = _Fork(number, pid, ours)
 
     def _listen(self, fork: _Fork) -> None:
+        fork.heard_at = time.monotonic()
         try:
             what, said = fork.connection.recv()
         except (EOFError, ConnectionError):
@@ -153,6 +166,14 @@ class _Leader:
             self._chunks.appendleft(list(fork.chunk))
         self._start(fork.number)
 
+    def _end_hung(self) -> None:
+        latest = time.monotonic() - self._silence
+        for fork in self._forks.values():
+            if fork.heard_at < latest:
+                fork.heard_at = time.monotonic()
+                # pytest lets it write where each of its threads is.
+                os.kill(fork.pid, signal.SIGABRT)
+
     def _end_early(self) -> None:
         if self._session.shouldfail:
             raise self._session.Failed(self._session.shouldfail)
@@ -161,9 +182,13 @@ class _Leader:
 
 
 def _cut(tests: list[pytest.Item]) -> Iterator[Chunk]:
-    """Cut the list of tests into files: their tests may share a browser or a service."""
-    places = range(len(tests))
-    for _, chunk in groupby(places, key=lambda place: tests[place].path):
+    """Cut the list of tests into files, or folders that stay together: they share a service."""
+
+    def find_place(place: int) -> Path:
+        test = tests[place]
+        return test.path.parent if test.get_closest_marker(TOGETHER) else test.path
+
+    for _, chunk in groupby(range(len(tests)), key=find_place):
         yield list(chunk)
 
 

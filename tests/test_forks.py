@@ -8,6 +8,8 @@ from textwrap import dedent
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 GOOD = """
     import os
@@ -49,6 +51,32 @@ def test_every_test_is_run_once(suite: Path) -> None:
     assert "6 passed" in said
 
 
+def test_a_folder_whose_tests_belong_together_is_run_by_one_process(suite: Path) -> None:
+    one = """
+        import pytest
+
+        @pytest.mark.together
+        def test_one(shared):
+            shared.append(1)
+    """
+    (suite / "conftest.py").write_text(
+        dedent("""
+            import pytest
+
+            @pytest.fixture(scope="session")
+            def shared():
+                found = []
+                yield found
+                assert len(found) == 3
+        """)
+    )
+
+    code, said = run(suite, a=one, b=one, c=one)
+
+    assert code == 0, said
+    assert "3 passed" in said
+
+
 def test_a_failure_is_reported_with_what_was_printed(suite: Path) -> None:
     code, said = run(suite, a=GOOD, b="def test_bad():\n    print('a hint')\n    assert 1 == 2")
 
@@ -68,6 +96,17 @@ def test_a_test_whose_process_dies_fails_and_all_others_are_run(suite: Path) -> 
     assert code == pytest.ExitCode.TESTS_FAILED
     assert "The process of this test ended with -9." in said
     assert "1 failed, 5 passed" in said
+
+
+def test_a_process_that_hangs_is_ended_and_says_where_it_was(suite: Path) -> None:
+    hung = "import threading\ndef test_hung():\n    threading.Event().wait()\n"
+
+    code, said = run(suite, "--silence", "1", a=hung, b=GOOD)
+
+    assert code == pytest.ExitCode.TESTS_FAILED
+    assert "The process of this test ended with -6." in said
+    assert "in test_hung" in said
+    assert "1 failed, 2 passed" in said
 
 
 def test_it_can_end_with_the_first_failure(suite: Path) -> None:
