@@ -6,8 +6,8 @@
 # of a private mirror out of them.
 
 PYTHON ?= python3
-# Tests at the same time: two more than there are cores, since many of them wait for processes.
-JOBS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 2)
+# Tests at the same time: three more than there are cores, since many of them wait for processes.
+JOBS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 3)
 
 SHELL := /bin/sh
 # Without bytecode each process of the tests rewrites and compiles all of them.
@@ -54,7 +54,7 @@ serve: setup ## Start the service and show its address and a demo merchant.
 test: setup-dev check-style ## Run everything that CI runs: all checks, all tests, the floors of coverage.
 	@$(MAKE) --no-print-directory -j2 check-types check-tests
 
-test-quick: setup-dev ## Run the first case of each test but the slow ones, on one database, in three minutes.
+test-quick: setup-dev ## Run the first case of each test but the slow ones, on one database, in two minutes.
 	QUICK_TESTS=1 $(PYTEST) -m "not slow"
 
 cluster-test: setup-dev ## Run the test of several machines behind a proxy, which is part of `make test`.

@@ -72,7 +72,7 @@ def _instrument_migrations(measuring: slipcover.Slipcover, ours: slipcover.FileM
         measured.add(str(location))
         return (load_measured if is_first else load_plainly)(name, location, **options)
 
-    importlib.util.spec_from_file_location = load  # type: ignore[assignment]
+    importlib.util.spec_from_file_location = load
 
 
 # Before anything of the program is imported.

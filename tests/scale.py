@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 # Everything on every database and in every version, and the largest tests at their full size.
 IS_FULL: Final = os.environ.get("FULL_TESTS") == "1"
-# A first answer in three minutes: the first case of each test, on one database.
+# A first answer in two minutes: the first case of each test, on one database.
 IS_QUICK: Final = os.environ.get("QUICK_TESTS") == "1"
 
 

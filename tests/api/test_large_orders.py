@@ -13,6 +13,8 @@ from tests.api.client import Client, Server
 from tests.api.conftest import an_order
 from tests.api.writing_here import WrittenHere, kill_the_writer, write_here
 
+pytestmark = pytest.mark.slow
+
 AN_IMAGE = {"sku": "GLOBAL-PHO-4X6-PRO", "url": "https://shop.example/cat.jpg", "copies": 1}
 EXPRESS = {"preferredShippingMethod": "Express"}
 

@@ -21,7 +21,7 @@ from tests.api.images import an_addressed_order, an_image
 from tests.catalogue.folders import a_product, a_whole_folder
 from tests.factories import NO_LIMITS, a_system_work
 
-pytestmark = pytest.mark.both_databases
+pytestmark = [pytest.mark.both_databases, pytest.mark.slow]
 
 ORDERS: Final = 24
 PRICES: Final = (20, 31, 47)

@@ -10,7 +10,7 @@ from printworks.store.tables import schema
 from tests.cli.program import run
 from tests.next_release import NEXT, write_additions, write_next_release
 
-pytestmark = pytest.mark.both_databases
+pytestmark = [pytest.mark.both_databases, pytest.mark.slow]
 
 
 def upgrade(url: str, migrations: Path) -> None:

@@ -21,6 +21,8 @@ from printworks.dashboard.auth.hashing_child import (
 )
 from printworks.errors import ServiceUnavailable
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def process(tmp_path: Path) -> Iterator[HashingProcess]:

@@ -29,6 +29,8 @@ from tests.dashboard.windows import Window, merchant_of
 from tests.dashboard.worlds import PAGES, World, make_world
 from tests.factories import a_work
 
+pytestmark = pytest.mark.slow
+
 _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 _LABS: Final = open_catalogue(None).labs
 # `Leeds` may be a town in an address, but not with the country of the lab beside it.

@@ -15,6 +15,8 @@ from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, NOT_A_PICTURE
 
+pytestmark = pytest.mark.slow
+
 PRINT = {"sku": "GLOBAL-PHO-4X6-PRO", "copies": "1", "sizing": "Crop", "choice-finish": "lustre"}
 CENTRE = {"x": "50", "y": "50", "zoom": "1"}
 

@@ -32,6 +32,8 @@ from tests.dashboard.windows import Window, merchant_of
 from tests.dashboard.worlds import PAGES, World, make_world
 from tests.factories import a_work
 
+pytestmark = pytest.mark.slow
+
 # What is written for programs is marked as such, or typed by somebody.
 _FOR_PROGRAMS: Final = frozenset({"code", "pre", "script", "style", "textarea", "datalist"})
 _MARKED: Final = frozenset({"mono", "secret"})

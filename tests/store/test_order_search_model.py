@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
@@ -13,6 +14,8 @@ from printworks.store.engine.database import Database
 from printworks.store.orders.search import OrderSearch, search_orders
 from tests.factories import NOON, a_merchant
 from tests.store.rows import add_orders
+
+pytestmark = pytest.mark.slow
 
 _S = OrderStatus
 TODAY = NOON.date()

@@ -34,6 +34,8 @@ from printworks.store.views.console.jobs import cancel_job, retry_job
 from tests.factories import NOON
 from tests.worker.queues import KIND, LEASE, add_merchant, claim_some
 
+pytestmark = pytest.mark.slow
+
 ATTEMPTS: Final = 4
 IN_FLIGHT: Final = 2
 

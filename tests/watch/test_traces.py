@@ -35,6 +35,8 @@ from tests.worker.receivers import Receiver, listen, says
 from tests.worker.running import work
 from tests.worker.shops import Shop
 
+pytestmark = pytest.mark.slow
+
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 CALLER = f"00-{TRACE}-00f067aa0ba902b7-01"
 OTHER = f"00-{'1' * 32}-{'2' * 16}-01"

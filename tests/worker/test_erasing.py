@@ -65,6 +65,8 @@ from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, Shop
 from tests.worker.test_issue_photos import draw
 from tests.worker.test_packing_slips import A_SLIP
 
+pytestmark = pytest.mark.slow
+
 SHOP_HOURLY = HOURLY
 
 CANARY: Final = "Canary"

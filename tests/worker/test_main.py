@@ -15,6 +15,8 @@ from printworks.worker.sweeps import SWEEPS
 from tests.programs import PROGRAM
 from tests.worker.queues import list_states
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_worker_does_its_sweeps_and_stops_cleanly(

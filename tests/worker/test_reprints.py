@@ -23,6 +23,8 @@ from tests.worker.hosts import answers, holds
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, Shop
 from tests.worker.test_labs import finish
 
+pytestmark = pytest.mark.slow
+
 SHOP_HOURLY = HOURLY
 
 

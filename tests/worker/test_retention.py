@@ -17,6 +17,8 @@ from tests.worker.hosts import holds
 from tests.worker.queues import add_merchant
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, NOT_A_PICTURE, Shop
 
+pytestmark = pytest.mark.slow
+
 SHOP_HOURLY = HOURLY
 
 DAYS = 90

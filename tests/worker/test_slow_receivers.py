@@ -14,6 +14,8 @@ from tests.worker.hosts import says_nothing, wait_until
 from tests.worker.receivers import Receiver, attempts, drips, feed, listen, says
 from tests.worker.shops import Shop
 
+pytestmark = pytest.mark.slow
+
 BAD_ONES = 10
 ORDERS = 20
 
