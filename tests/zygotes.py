@@ -52,11 +52,14 @@ class SharedSlot(Slot):
 
 
 def _take(program: list[str]) -> Any:
+    # Another thread may have taken the last one.
     with suppress(IndexError):
-        found, process = _idle.pop()
-        if found == program and process.poll() is None:
-            return process
-        _idle.append((found, process))
+        while _idle and _idle[-1][0] == program:
+            _, process = _idle.pop()
+            if process.poll() is None:
+                return process
+            # It has ended meanwhile.
+            process.communicate()
     return None
 
 
