@@ -38,6 +38,12 @@ needs_seccomp = pytest.mark.skipif(
 Attempt = Callable[[str], PreparedImage | Rejected]
 
 
+@pytest.fixture(autouse=True)
+def not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no other test get a process that was stopped or killed here."""
+    monkeypatch.setattr(printworks.imaging.processor, "Slot", Slot)
+
+
 @pytest.fixture(scope="module")
 def treacherous_processor() -> Iterator[ImageProcessor]:
     with ImageProcessor(slots=1, prepare_limits=LIMITS, zygote=[treacherous.__file__]) as processor:
@@ -213,11 +219,7 @@ def test_several_threads_share_a_processor(tmp_path: Path) -> None:
     assert all(isinstance(result, PreparedImage) for result in results)
 
 
-def test_a_closed_processor_leaves_no_process_behind(
-    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Not one that tests share.
-    monkeypatch.setattr(printworks.imaging.processor, "Slot", Slot)
+def test_a_closed_processor_leaves_no_process_behind(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
     with ImageProcessor(slots=2) as processor:
         processor.prepare(source, AREA, Sizing.CROP, out)
