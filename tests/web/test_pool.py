@@ -37,6 +37,26 @@ def test_a_full_pool_refuses_at_once_and_takes_more_later() -> None:
     asyncio.run(story())
 
 
+def test_work_that_no_thread_can_be_started_for_is_not_done_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def story() -> None:
+        done: list[int] = []
+        pool = ThreadPool("test", threads=2, queue=1)
+        with monkeypatch.context() as limited:
+            limited.setattr(threading.Thread, "start", refuse)
+            with pytest.raises(RuntimeError, match="can't start"):
+                await pool.run(partial(done.append, 1))
+        await pool.run(partial(done.append, 2))
+        pool.close()
+        assert done == [2]
+
+    asyncio.run(story())
+
+
 def test_a_thousand_results_come_back_to_those_who_asked() -> None:
     async def story() -> None:
         pool = ThreadPool("test", threads=4, queue=1000)

@@ -160,7 +160,7 @@ class Application:
 
     def _bind_threads(self, core: int) -> None:
         # With the first request, not at the start: otherwise threads of libraries, which start
-        # after ours, would be bound too.
+        # after ours, would be bound too. Those of the pools come later, and are bound as this one is.
         self._core = None
         if self._edge is not None:
             keep_on(core, [threading.get_native_id(), *self._edge.native_ids])

@@ -110,7 +110,8 @@ class Edge:
 
     @property
     def native_ids(self) -> list[int]:
-        return [thread for part in self._parts for thread in part.native_ids]
+        """The threads that there are before the first request, which starts the first of a pool."""
+        return self._requests.native_ids
 
     def close(self) -> None:
         """Finish running requests."""

@@ -64,30 +64,27 @@ class _Threads(Generic[Work]):
         # Each is started with a task: many processes never need those for what takes long.
         self._threads: list[threading.Thread] = []
 
-    @property
-    def native_ids(self) -> list[int]:
-        return [thread.native_id for thread in self._threads if thread.native_id is not None]
-
     def submit(self, work: Work, lane: Hashable = None) -> asyncio.Future[Any]:
         """Queue work for a thread; raise `PoolFull` if too much of this lane is waiting.
 
         If there is more of another lane, its newest work fails with `PoolFull` instead.
         """
+        # First: if the system has no thread for it, nothing has happened.
+        if len(self._threads) < self._count:
+            self._start_another()
         if self._running >= self._most:
             self._refuse_longest(lane)
         self._running += 1
         future: asyncio.Future[Any] = self._loop.create_future()
         self._lanes.put(lane, _Task(work, future))
         self._calls.put(_LOOK)
-        if len(self._threads) < self._count:
-            self._start_another()
         return future
 
     def _start_another(self) -> None:
         name = f"{self._name}-{len(self._threads)}"
         thread = threading.Thread(target=self._work, name=name, daemon=True)
-        self._threads.append(thread)
         thread.start()
+        self._threads.append(thread)
 
     def _refuse_longest(self, lane: Hashable) -> None:
         refused = self._lanes.take_back(lane)

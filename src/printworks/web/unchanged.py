@@ -49,9 +49,6 @@ class UnchangedInLoop:
     or their credentials have to be verified, gets None and goes to a thread.
     """
 
-    # There are none to bind to a core.
-    native_ids: Final[tuple[int, ...]] = ()
-
     def __init__(self, unchanged: UnchangedOrders, *, queue: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._unchanged = unchanged
