@@ -148,7 +148,7 @@ def test_a_price_is_changed_published_and_taken_back(operator: Window, database:
     assert "In use" in operator.words(version)
     back = operator.do(f"{VERSIONS}/1", "roll-back-catalogue")
     assert "Back to version 1" in operator.follow(back)
-    assert files_of(database) == open_catalogue(None).texts
+    assert files_of(database) == Catalogue.load().texts
 
 
 def test_saving_without_a_change_leaves_every_file_as_it_is(
@@ -164,7 +164,7 @@ def test_saving_without_a_change_leaves_every_file_as_it_is(
     basics = fill_in(operator, f"{edit}/basics", "save-catalogue-basics", {})
 
     assert basics.status == 303
-    assert files_of(database) == open_catalogue(None).texts
+    assert files_of(database) == Catalogue.load().texts
 
 
 # What is typed into which form, and what is said at which field.
@@ -496,7 +496,7 @@ class TestPrices:
         assert "Line 3: There is no product `NONE`" in said
         assert "Line 4: The price must be an amount" in said
         assert "Line 3: There is no product `NONE`" in words_of(refused)
-        assert files_of(database) == open_catalogue(None).texts
+        assert files_of(database) == Catalogue.load().texts
 
     @pytest.mark.parametrize(
         ("content", "said"),
