@@ -55,5 +55,5 @@ def _list_wrong(texts: tuple[tuple[str, str], ...]) -> Sequence[WrongValue]:
     try:
         read_files(CatalogueFiles(dict(texts), parse=parse))
     except BadCatalogue as error:
-        return [WrongValue(error.places[each], each.sentence) for each in error.problems]
+        return tuple(WrongValue(error.places[each], each.sentence) for each in error.problems)
     return ()

@@ -113,7 +113,7 @@ def _migrate(database: Database, migrations: Path, to: str) -> None:
     scripts = ScriptDirectory.from_config(config)
     wanted = scripts.get_revision(to)
 
-    # As Alembic's own command does, which reads all files a second time: half of what it takes.
+    # Alembic's own command would read all files once more, which takes as long as the tables do.
     def list_steps(revision: Any, _context: object) -> Any:
         return scripts._upgrade_revs(to, revision)
 
