@@ -26,10 +26,9 @@ from printworks.store.engine.database import find_outages
 from printworks.store.queue.advancing import (
     begin_advancing,
     claim_scheduled_job,
-    count_running,
     end_advancing,
     extend_advancing,
-    find_scheduled_job,
+    find_next_job,
     take_back_jobs,
 )
 from printworks.store.queue.jobs import Job
@@ -151,10 +150,10 @@ def _take_step(move: _Move, left: timedelta, *, waits: bool) -> _Step:
     now, real_now = move.frozen.clock(), move.context.clock()
     with move.context.database.writing() as db:
         take_back_jobs(db, move.merchant_id, now=real_now)
+        is_held, scheduled = find_next_job(db, move.merchant_id, now=real_now)
         # Workers finish what they have started, and what follows from it happens at this time.
-        if waits and count_running(db, move.merchant_id, now=real_now):
+        if waits and is_held:
             return _Step(timedelta(0), None, is_last=False)
-        scheduled = find_scheduled_job(db, move.merchant_id)
         wait = timedelta(0) if scheduled is None else max(scheduled.due_at - now, timedelta(0))
         # Rounded up to the next tick, or a job that is almost due would never become due.
         wait = -(-wait // TICK) * TICK

@@ -7,11 +7,13 @@ from sqlalchemy import (
     Connection,
     Interval,
     and_,
+    exists,
     func,
     literal,
     literal_column,
     or_,
     select,
+    true,
     type_coerce,
     update,
 )
@@ -25,6 +27,14 @@ from printworks.store.tables import jobs, merchants
 class ScheduledJob(NamedTuple):
     id: int
     due_at: datetime
+
+
+class NextJob(NamedTuple):
+    """What a merchant's clock can be moved to."""
+
+    # Whether a worker that is alive runs jobs of this merchant, or may be about to.
+    is_held: bool
+    scheduled: ScheduledJob | None
 
 
 def begin_advancing(db: Connection, merchant_id: int, *, now: datetime, until: datetime) -> bool:
@@ -85,26 +95,28 @@ def end_advancing(db: Connection, merchant_id: int) -> None:
     db.execute(update(merchants).where(merchants.c.id == merchant_id).values(advancing_until=None))
 
 
-def count_running(db: Connection, merchant_id: int, *, now: datetime) -> int:
-    """Return how many of a merchant's jobs are running in workers that are alive."""
-    return db.execute(
-        select(func.count()).where(
-            jobs.c.state == literal_column("'running'"),
-            jobs.c.lane.in_(_lanes_of(merchant_id)),
-            jobs.c.lease_until > now,
-        )
-    ).scalar_one()
+def find_next_job(db: Connection, merchant_id: int, *, now: datetime) -> NextJob:
+    """Return a merchant's next scheduled job, and whether workers have others.
 
-
-def find_scheduled_job(db: Connection, merchant_id: int) -> ScheduledJob | None:
-    """Return a merchant's next scheduled job."""
-    row = db.execute(
+    One statement, because what follows from a job becomes visible as the job ends: whoever asked
+    for the running jobs and then for the scheduled ones would miss both in between.
+    """
+    is_of_merchant = jobs.c.lane.in_(_lanes_of(merchant_id))
+    is_alive = and_(jobs.c.state == literal_column("'running'"), jobs.c.lease_until > now)
+    # One that was taken back and is due all the same has just been enqueued, or is being claimed.
+    is_due = jobs.c.state == literal_column("'due'")
+    is_held = or_(*(exists().where(is_of_merchant, each) for each in (is_alive, is_due)))
+    held = select(is_held.label("is_held")).subquery()
+    scheduled = (
         select(jobs.c.id, jobs.c.due_at)
         .where(jobs.c.merchant_id == merchant_id, jobs.c.state == literal_column("'scheduled'"))
         .order_by(jobs.c.due_at, jobs.c.id)
         .limit(1)
-    ).one_or_none()
-    return None if row is None else ScheduledJob(*row)
+        .subquery()
+    )
+    wanted = select(held.c.is_held, scheduled.c.id, scheduled.c.due_at)
+    row = db.execute(wanted.select_from(held.outerjoin(scheduled, true()))).one()
+    return NextJob(row.is_held, None if row.id is None else ScheduledJob(row.id, row.due_at))
 
 
 def claim_scheduled_job(
