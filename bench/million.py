@@ -287,7 +287,8 @@ def _add_whole(db: Connection, merchant: Merchant, number: int, *, now: datetime
     if number % 3 == 1:
         return
     for shipment in list_shipments(db, order_id):
-        report = LabReport(job=shipment.id, state=LabState.DISPATCHED, tracking_number="JD0001")
+        tracking = f"JD{number:04}"
+        report = LabReport(job=shipment.id, state=LabState.DISPATCHED, tracking_number=tracking)
         apply_lab_report(a_system_work(db, now=now, catalogue=catalogue), report)
 
 
