@@ -240,6 +240,53 @@ def test_the_planner_knows_that_reading_a_row_by_its_key_is_cheap(database: Data
         assert db.execute(text("SHOW random_page_cost")).scalar_one() == "1.1"
 
 
+class TestKeptPlans:
+    """A statement that is planned once is planned neither for its values nor ever again."""
+
+    BELOW = PreparedStatement(text("SELECT number FROM numbers WHERE number < :below"))
+    KEPT = PreparedStatement(
+        text("SELECT number AS kept FROM numbers WHERE number < :below"), keeps_plan=True
+    )
+    HALF = PreparedStatement(text("SELECT 10 / CAST(:by AS integer)"), keeps_plan=True)
+    PLANS = text(
+        "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE name = :name"
+    )
+    MODE = text("SHOW plan_cache_mode")
+
+    @pytest.mark.parametrize(("statement", "plans"), [(BELOW, (0, 4)), (KEPT, (4, 0))])
+    def test_it_has_one_plan_from_the_first_time_on(
+        self, database: Database, statement: PreparedStatement, plans: tuple[int, int]
+    ) -> None:
+        with database.writing() as db:
+            ADD.run_each(db, [{"number": number} for number in range(50)])
+        with database.reading() as db:
+            for below in range(1, 5):
+                assert len(statement.all(db, {"below": below})) == below
+            name = driver_of(db)._names[statement._find_text(db).encoded].decode()
+            assert db.execute(self.PLANS, {"name": name}).one() == plans
+
+    @pytest.mark.parametrize("is_writing", [False, True])
+    def test_the_server_chooses_again_afterwards(
+        self, database: Database, is_writing: bool
+    ) -> None:
+        with database.writing() if is_writing else database.reading() as db:
+            assert self.HALF.one(db, {"by": 5}) == (2,)
+            assert db.execute(self.MODE).scalar_one() == "auto"
+
+    def test_the_server_chooses_again_after_one_that_fails(self, database: Database) -> None:
+        with database.reading() as db:
+            with pytest.raises(psycopg.errors.DivisionByZero):
+                self.HALF.one(db, {"by": 0})
+            assert db.execute(self.MODE).scalar_one() == "auto"
+
+        with database.writing() as db:
+            ADD.run(db, {"number": 1})
+            with pytest.raises(psycopg.errors.DivisionByZero):
+                self.HALF.one(db, {"by": 0})
+            driver_of(db).undo()
+            assert db.execute(self.MODE).scalar_one() == "auto"
+
+
 def test_a_server_that_vanishes_is_noticed_within_a_minute(postgresql_database: Database) -> None:
     url = postgresql_database.url
 

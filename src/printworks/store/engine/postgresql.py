@@ -69,6 +69,11 @@ class _Command(NamedTuple):
     given: Sequence[Any]
 
 
+# Between the two a statement has one plan for all values. The server would plan a search anew each
+# time: for the values at hand it expects fewer rows than for any, and all plans are the same.
+_KEEP_PLANS: Final = b"SET plan_cache_mode = force_generic_plan"
+_CHOOSE_PLANS: Final = b"RESET plan_cache_mode"
+
 _BEGIN: Final = _Command(b"BEGIN", None, ())
 _COMMIT: Final = _Command(b"COMMIT", None, ())
 
@@ -99,6 +104,14 @@ class DirectConnection(psycopg.Connection[Any]):
     def run(self, sql: bytes, values: Sequence[Any]) -> Answer:
         """Run a statement whose values are written $1, $2 and so on."""
         return self._run(self._make_command(sql, values))
+
+    def run_with_kept_plan(self, sql: bytes, values: Sequence[Any]) -> Answer:
+        """Run a statement with the one plan that the server keeps for it, whatever the values."""
+        before, after = (self._make_command(each, ()) for each in (_KEEP_PLANS, _CHOOSE_PLANS))
+        command = self._make_command(sql, values)
+        # If it fails, the setting is undone with the transaction that these are part of.
+        *_, result, _ = self._send_all([*self._take_waiting(), before, command, after])
+        return Answer(result, self._find_converter())
 
     def run_later(self, sql: bytes, values: Sequence[Any]) -> None:
         """Run a statement with the next one; at once if there is no transaction to end.

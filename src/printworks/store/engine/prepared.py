@@ -49,10 +49,15 @@ class _CompiledText(NamedTuple):
 
 
 class PreparedStatement:
-    """A statement with named values, compiled once for each kind of database."""
+    """A statement with named values, compiled once for each kind of database.
 
-    def __init__(self, statement: ClauseElement) -> None:
+    With `keeps_plan` PostgreSQL also plans it once. That is for a statement whose best plan does not
+    depend on the values, and takes longer to plan than to run.
+    """
+
+    def __init__(self, statement: ClauseElement, *, keeps_plan: bool = False) -> None:
         self._statement = statement
+        self._keeps_plan = keeps_plan
         self._written: dict[str, _CompiledText] = {}
 
     def first(self, db: Connection, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -141,7 +146,8 @@ class PreparedStatement:
         written = self._find_text(db)
         driver: Any = db.connection.dbapi_connection
         if written.encoded:
-            return written, driver.run(written.encoded, _arrange(written, values))
+            run = driver.run_with_kept_plan if self._keeps_plan else driver.run
+            return written, run(written.encoded, _arrange(written, values))
         return written, driver.execute(written.sql, _arrange(written, values))
 
     def _find_text(self, db: Connection) -> _CompiledText:

@@ -1,6 +1,6 @@
 """Single lookups of a merchant's orders: by number, by parcel and by product."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
@@ -53,46 +53,59 @@ class OrderCount(NamedTuple):
 
 
 class Ordinals:
-    """A statement that finds ordinals and returns them in one value.
+    """Searches for ordinals, run as one statement; each returns what it finds in one value.
 
-    Fetching a row costs more than finding it.
+    Fetching a row costs more than finding it, and asking for it much more.
     """
 
-    def __init__(self, statement: Select[Any]) -> None:
-        found = statement.subquery("found")
-        as_text = cast(found.c.ordinal, Text)
+    def __init__(self, *searches: Select[Any]) -> None:
         self._prepared = {
-            "sqlite": PreparedStatement(select(func.group_concat(as_text))),
-            "postgresql": PreparedStatement(
-                select(func.string_agg(as_text, literal_column("','")))
-            ),
+            dialect: PreparedStatement(
+                select(*(_join(search, write) for search in searches)), keeps_plan=True
+            )
+            for dialect, write in _WRITE_AS_LIST.items()
         }
 
-    def find(self, db: Connection, values: Mapping[str, Any]) -> list[int]:
-        """Return the ordinals, in any order."""
-        (written,) = self._prepared[db.dialect.name].one(db, values)
-        return [int(ordinal) for ordinal in written.split(",")] if written else []
+    def find(self, db: Connection, values: Mapping[str, Any]) -> list[list[int]]:
+        """Return the ordinals that each of the searches finds, in any order."""
+        row = self._prepared[db.dialect.name].one(db, values)
+        return [[int(ordinal) for ordinal in found.split(",")] if found else [] for found in row]
 
 
-_BY_ID: Final = Ordinals(
-    select(orders.c.ordinal).where(IS_MERCHANTS, orders.c.id == bindparam("id"))
-)
-_BY_TRACKING: Final = Ordinals(
-    select(orders.c.ordinal).where(
-        # By the parcel alone: a merchant has many orders, and a number few parcels.
-        is_true(IS_MERCHANTS),
-        orders.c.id.in_(
-            select(shipments.c.order_id)
-            .where(
-                shipments.c.tracking_number.is_not(None),
-                shipments.c.tracking_number.in_(
-                    [bindparam("typed"), bindparam("capitals"), bindparam("unspaced")]
-                ),
-            )
-            .limit(bindparam("limit"))
+_WRITE_AS_LIST: Final[Mapping[str, Callable[[ColumnElement[str]], ColumnElement[str]]]] = {
+    "sqlite": func.group_concat,
+    "postgresql": lambda ordinal: func.string_agg(ordinal, literal_column("','")),
+}
+
+
+def _join(
+    search: Select[Any], write: Callable[[ColumnElement[str]], ColumnElement[str]]
+) -> ColumnElement[str]:
+    found = search.subquery("found")
+    return select(write(cast(found.c.ordinal, Text))).scalar_subquery()
+
+
+# What is not sought is NULL, which no row has.
+BY_ID: Final = select(orders.c.ordinal).where(IS_MERCHANTS, orders.c.id == bindparam("id"))
+_parcels = (
+    select(shipments.c.order_id)
+    .where(
+        shipments.c.tracking_number.is_not(None),
+        shipments.c.tracking_number.in_(
+            [bindparam("typed"), bindparam("capitals"), bindparam("unspaced")]
         ),
     )
+    .limit(bindparam("most_parcels"))
+    .subquery("parcels")
 )
+# By the parcel alone: a merchant has many orders, and a number few parcels. One by one, or PostgreSQL
+# may read all orders at once: it does not know how few parcels are found.
+BY_TRACKING: Final = select(
+    select(orders.c.ordinal)
+    .where(orders.c.id == _parcels.c.order_id, is_true(IS_MERCHANTS))
+    .scalar_subquery()
+    .label("ordinal")
+).select_from(_parcels)
 _SIZED: Final = PreparedStatement(
     select(orders.c.id, orders.c.ordinal, orders.c.image_count)
     .where(IS_MERCHANTS, IS_IN_SPAN)
@@ -105,18 +118,17 @@ _WITH_PRODUCT: Final = PreparedStatement(
 )
 
 
-def find_exactly(db: Connection, merchant_id: int, text: str) -> set[int]:
-    """Return the ordinals of orders with this number, or with a parcel of this tracking number."""
-    found: set[int] = set()
-    if text.isascii() and text.isdigit() and len(text) <= _DIGITS_OF_AN_ID:
-        sought = {"merchant_id": merchant_id, "id": min(int(text), LARGEST_ID)}
-        found.update(_BY_ID.find(db, sought))
-    if any(letter.isdigit() for letter in text):
-        capitals = text.upper()
-        forms = {"typed": text, "capitals": capitals, "unspaced": "".join(capitals.split())}
-        limits = {"merchant_id": merchant_id, "limit": _MOST_PARCELS}
-        found.update(_BY_TRACKING.find(db, {**forms, **limits}))
-    return found
+def name_numbers(text: str) -> dict[str, Any]:
+    """Return the values for orders with this number, and for a parcel of this tracking number."""
+    is_id = text.isascii() and text.isdigit() and len(text) <= _DIGITS_OF_AN_ID
+    has_number = any(letter.isdigit() for letter in text)
+    capitals = text.upper()
+    forms = {"typed": text, "capitals": capitals, "unspaced": "".join(capitals.split())}
+    return {
+        "id": min(int(text), LARGEST_ID) if is_id else None,
+        **(forms if has_number else dict.fromkeys(forms)),
+        "most_parcels": _MOST_PARCELS,
+    }
 
 
 def find_with_product(

@@ -35,7 +35,7 @@ def _of_page(*columns: ColumnElement[Any]) -> Select[Any]:
     )
 
 
-_PAGE: Final = PreparedStatement(_of_page(*COLUMNS))
+_PAGE: Final = PreparedStatement(_of_page(*COLUMNS), keeps_plan=True)
 _SIZES: Final = PreparedStatement(_of_page(orders.c.id, orders.c.image_count))
 # Selects what belongs to the orders of a page.
 IDS_OF_PAGE: Final = _of_page(orders.c.id)

@@ -31,10 +31,12 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.reasons import StoredReasons
 from printworks.rules.search import make_recipient_key, simplify
 from printworks.store.engine.columns import EnumText, Timestamp
-from printworks.store.engine.prepared import PreparedStatement
+from printworks.store.engine.prepared import PreparedStatement, is_one_of, write_list
 from printworks.store.engine.rows import columns_of, cut_page
 from printworks.store.orders.amounts import TOTAL
 from printworks.store.orders.lookups import (
+    BY_ID,
+    BY_TRACKING,
     IS_IN_SPAN,
     IS_MERCHANTS,
     LONGEST,
@@ -42,9 +44,9 @@ from printworks.store.orders.lookups import (
     OrderCount,
     Ordinals,
     find_end,
-    find_exactly,
     find_with_product,
     is_true,
+    name_numbers,
 )
 from printworks.store.orders.spans import Span, find_span
 from printworks.store.tables import merchants, orders
@@ -147,9 +149,12 @@ _PAGE: Final = PreparedStatement(
     select(*_COLUMNS)
     .where(IS_MERCHANTS, IS_IN_SPAN, _IS_OF_DAYS)
     .order_by(orders.c.ordinal.desc())
-    .limit(bindparam("limit"))
+    .limit(bindparam("limit")),
+    keeps_plan=True,
 )
-_PAGE_OF_STATUS: Final = PreparedStatement(_newest_with(orders.c.status, _COLUMNS, _IS_OF_DAYS))
+_PAGE_OF_STATUS: Final = PreparedStatement(
+    _newest_with(orders.c.status, _COLUMNS, _IS_OF_DAYS), keeps_plan=True
+)
 
 _COUNT: Final = PreparedStatement(
     select(merchants.c.order_count).where(merchants.c.id == bindparam("merchant_id"))
@@ -160,35 +165,43 @@ _reference, _recipient = orders.c.merchant_order_id, orders.c.recipient_key
 _town = orders.c.town_key
 
 
-class _Written(NamedTuple):
-    """A text column of orders, and how it is searched."""
+class _Beginning(NamedTuple):
+    """A search for the beginning of a text in a column of orders."""
 
+    # What the text is called among the values; the end of its range is called the same and "_end".
     name: str
-    beginning: Ordinals
+    column: Column[Any]
+    search: Select[Any]
+    # For the whole text, if too much begins with it.
     equal: Ordinals
 
 
-def _written(column: Column[Any], is_there: ColumnElement[bool]) -> _Written:
-    beginning = (
+def _beginning(name: str, column: Column[Any], is_there: ColumnElement[bool]) -> _Beginning:
+    search = (
         select(orders.c.ordinal)
-        .where(IS_MERCHANTS, is_there, _begins(column))
+        .where(IS_MERCHANTS, is_there, _begins(column, name))
         .order_by(column)
         .limit(bindparam("limit"))
     )
     equal = _newest_with(column, [orders.c.ordinal], is_there)
-    return _Written(column.name, Ordinals(beginning), Ordinals(equal))
+    return _Beginning(name, column, search, Ordinals(equal))
 
 
-def _begins(column: Column[Any]) -> ColumnElement[bool]:
-    return and_(column >= bindparam("text"), column < bindparam("after"))
+def _begins(column: Column[Any], name: str) -> ColumnElement[bool]:
+    return and_(column >= bindparam(name), column < bindparam(f"{name}_end"))
 
 
 # Spelled as in the indexes, which leave out empty values.
-_BY_REFERENCE: Final = _written(_reference, _reference.is_not(None))
-_BY_RECIPIENT: Final = _written(_recipient, _recipient != literal_column("''"))
-_BY_TOWN: Final = _written(
-    _town, and_(_town.is_not(None), orders.c.status != literal_column("'NotYetSubmitted'"))
+_HAS_RECIPIENT: Final = _recipient != literal_column("''")
+_HAS_TOWN: Final = and_(_town.is_not(None), orders.c.status != literal_column("'NotYetSubmitted'"))
+_BEGINNINGS: Final = (
+    _beginning("reference", _reference, _reference.is_not(None)),
+    # A name as it is typed, and as it is stored.
+    _beginning("name", _recipient, _HAS_RECIPIENT),
+    _beginning("recipient", _recipient, _HAS_RECIPIENT),
+    _beginning("town", _town, _HAS_TOWN),
 )
+_INDEXED: Final = Ordinals(BY_ID, BY_TRACKING, *(each.search for each in _BEGINNINGS))
 
 
 @cache
@@ -201,7 +214,7 @@ def _with_parts(count: int, *, has_status: bool) -> Ordinals:
     )
     # No limit: it would tempt PostgreSQL to read the rows in another order than they lie in.
     found = select(orders.c.ordinal).where(
-        IS_MERCHANTS, IS_IN_SPAN, or_(is_named, is_there, _begins(_reference))
+        IS_MERCHANTS, IS_IN_SPAN, or_(is_named, is_there, _begins(_reference, "reference"))
     )
     return Ordinals(found.where(_HAS_STATUS) if has_status else found)
 
@@ -240,11 +253,8 @@ def count_found_orders(db: Connection, merchant_id: int, wanted: OrderSearch) ->
     has_days = wanted.from_day is not None or wanted.to_day is not None
     if wanted.status is None and not has_days:
         return OrderCount(len(found), is_too_common)
-    counted = 0
-    for first in range(0, len(found), _AT_ONCE):
-        chosen = {**values, "ordinals": found[first : first + _AT_ONCE]}
-        statement = _COUNTED if wanted.status is None else _COUNTED.where(_HAS_STATUS)
-        counted += int(db.execute(statement, chosen).scalar_one())
+    counting = (_OF_ANY_STATUS if wanted.status is None else _OF_STATUS).counting
+    (counted,) = counting.one(db, {**values, "ordinals": write_list(found)})
     return OrderCount(counted, is_too_common)
 
 
@@ -288,26 +298,34 @@ def _find_ordinals(
 
     Also say whether there are more that were not searched.
     """
-    merchant = {"merchant_id": values["merchant_id"]}
-    found = find_exactly(db, values["merchant_id"], text)
-    is_too_common = False
-    plain = simplify(text)
-    recipients = {plain, make_recipient_key(text)}
-    lookups = [(_BY_REFERENCE, text), *((_BY_RECIPIENT, key) for key in recipients if key)]
-    lookups += [(_BY_TOWN, plain)] if plain else []
-    for written, key in lookups:
-        sought = {**merchant, "limit": MOST_ALIKE + 1}
-        alike = written.beginning.find(db, {**sought, "text": key, "after": find_end(key)})
+    merchant = {"merchant_id": values["merchant_id"], "limit": MOST_ALIKE + 1}
+    plain, recipient = simplify(text), make_recipient_key(text)
+    keys = {"reference": text, "name": plain, "recipient": recipient, "town": plain}
+    if recipient == plain:
+        del keys["recipient"]
+    sought = {**merchant, **name_numbers(text)}
+    for beginning in _BEGINNINGS:
+        sought |= _name_range(beginning.name, keys.get(beginning.name))
+    by_id, by_tracking, *by_beginning = _INDEXED.find(db, sought)
+    found, is_too_common = {*by_id, *by_tracking}, False
+    for beginning, alike in zip(_BEGINNINGS, by_beginning, strict=True):
         if len(alike) > MOST_ALIKE:
             is_too_common = True
-            alike = written.equal.find(db, {**sought, written.name: key, **page._asdict()})
+            key = {beginning.column.name: keys[beginning.name]}
+            (alike,) = beginning.equal.find(db, {**merchant, **key, **page._asdict()})
         found.update(alike)
     newest = _find_newest(db, values["merchant_id"], span)
     found.update(_search_names(db, values, text, newest))
     if values["sku"] is not None:
-        found.update(find_with_product(db, **merchant, sku=values["sku"], **newest._asdict()))
+        merchant_id, sku = values["merchant_id"], values["sku"]
+        found.update(find_with_product(db, merchant_id, sku, **newest._asdict()))
     wanted = (ordinal for ordinal in found if page.oldest <= ordinal <= page.newest)
     return sorted(wanted, reverse=True), is_too_common
+
+
+def _name_range(name: str, text: str | None) -> dict[str, str | None]:
+    """Return the first and the last text with this beginning; nothing if there is no beginning."""
+    return {name: text or None, f"{name}_end": find_end(text) if text else None}
 
 
 def _find_newest(db: Connection, merchant_id: int, span: Span) -> Span:
@@ -325,9 +343,9 @@ def _search_names(
     if any(len(word) > LONGEST for word in words):
         return []
     parts = {f"part{place}": _spell(word) for place, word in enumerate(words[:MOST_WORDS])}
-    sought = {**values, **searched._asdict(), **parts, "text": text, "after": find_end(text)}
+    sought = {**values, **searched._asdict(), **parts, **_name_range("reference", text)}
     statement = _with_parts(len(parts), has_status=values["status"] is not None)
-    return statement.find(db, sought)
+    return statement.find(db, sought)[0]
 
 
 def _spell(word: str) -> str:
@@ -336,12 +354,23 @@ def _spell(word: str) -> str:
     return f"%{escaped}%"
 
 
-_IS_FOUND: Final = and_(
-    IS_MERCHANTS, orders.c.ordinal.in_(bindparam("ordinals", expanding=True)), _IS_OF_DAYS
-)
-_LINES: Final = select(*_COLUMNS).where(_IS_FOUND)
+_IS_FOUND: Final = and_(IS_MERCHANTS, is_one_of(orders.c.ordinal, "ordinals"), _IS_OF_DAYS)
+_LINES: Final = select(*_COLUMNS).where(_IS_FOUND).order_by(orders.c.ordinal.desc())
 # Of a column that no index has: SQLite would read all of an index that has the others.
 _COUNTED: Final = select(func.count(orders.c.version)).where(_IS_FOUND)
+
+
+class _SearchStatements(NamedTuple):
+    """What is asked about orders that a text has found."""
+
+    lines: PreparedStatement
+    counting: PreparedStatement
+
+
+_OF_ANY_STATUS: Final = _SearchStatements(PreparedStatement(_LINES), PreparedStatement(_COUNTED))
+_OF_STATUS: Final = _SearchStatements(
+    PreparedStatement(_LINES.where(_HAS_STATUS)), PreparedStatement(_COUNTED.where(_HAS_STATUS))
+)
 
 
 def _read_lines(
@@ -352,13 +381,13 @@ def _read_lines(
     limit: int,
 ) -> list[OrderLine]:
     """Read the first of these orders that match, up to one more than the limit."""
-    statement = _LINES if wanted.status is None else _LINES.where(_HAS_STATUS)
+    found = _OF_ANY_STATUS if wanted.status is None else _OF_STATUS
     at_once = limit + 1 if wanted.status is None else _AT_ONCE
     lines: list[OrderLine] = []
     for first in range(0, len(ordinals), at_once):
         chosen = ordinals[first : first + at_once]
-        rows = db.execute(statement, {**values, "ordinals": chosen})
-        lines += sorted((OrderLine(*row) for row in rows), key=lambda line: -line.ordinal)
+        rows = found.lines.all(db, {**values, "ordinals": write_list(chosen)})
+        lines += [OrderLine(*row) for row in rows]
         if len(lines) > limit:
             break
     return lines[: limit + 1]
