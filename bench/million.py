@@ -185,7 +185,8 @@ def _add_more(db: Connection, *, since: datetime) -> None:
     kind = db.dialect.name
     latest = DAY_OF[kind].format(column="created_at")
     day = DAY_OF[kind].format(column="created_at").replace("5 days", "0 days")
-    shipped = HOURS_AFTER[kind].format(column="created_at", hours="20 + id % 90")
+    # Nothing is shipped in the future: complete orders are older than that.
+    shipped = HOURS_AFTER[kind].format(column="created_at", hours="20 + id % 30")
     recent = "FROM orders WHERE status = 'Complete' AND created_at >= :since ORDER BY id"
     lines = """'[["receivable",1250],["sales",-1250]]'"""
     for statement in (

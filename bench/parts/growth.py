@@ -23,7 +23,7 @@ from printworks.store.engine.database import Database
 from printworks.store.orders.search import OrderSearch, search_orders
 from printworks.store.tables import images
 
-SUBMITTED = 10
+SUBMITTED = 40
 # Orders that programs poll: so few that none is complete yet in either shop. Open ones take three
 # times as long as others.
 NEWEST = 100
