@@ -1,7 +1,7 @@
 """What every test can ask for: an empty database of each kind, and a time to call now."""
 
+import fcntl
 import gc
-import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -22,6 +22,7 @@ from printworks.store.tables import metadata, schema, secrets
 from tests import forks, postgres
 from tests.compiled_statements import share_compiled_statements
 from tests.factories import KEY_FILE, NOON, VAULT
+from tests.preload import preload, share_routes
 from tests.scale import IS_FULL, IS_QUICK
 from tests.scratch import use_memory
 from tests.statements import Places, find_untried, watch_statements, write_places
@@ -36,6 +37,9 @@ ON_ONE_DATABASE: Final = frozenset({"api", "backup", "cli", "dashboard"})
 ALL_SLOW: Final = frozenset({"backup", "browser", "journeys", "release"})
 # Each process would start a browser of its own.
 ALL_TOGETHER: Final = frozenset({"browser"})
+
+# With fewer tests, it takes longer to do in advance what only some of them need.
+MANY: Final = 1000
 
 # A transaction that an earlier test left open would bring its rows back.
 END_FORGOTTEN: Final = """
@@ -58,6 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Agree on one folder for the server, whichever process will need it first; log plainly."""
     use_memory()
     share_compiled_statements()
+    share_routes()
     share_zygotes()
     # No deadline: how long an example takes says more about the machine than about the code.
     # No chance: the same commit passes twice, and what is new is found by the full run.
@@ -78,8 +83,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_run] = postgres.Run(config.stash[_lifeline].folder)
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Spare the garbage collector what stays until the end: all modules and all tests."""
+    if len(session.items) >= MANY and session.config.getoption("processes", 0) > 1:
+        preload()
     gc.collect()
     gc.freeze()
     # Tests leave little that is in a circle, and looking for it takes a twentieth of their time.
@@ -239,10 +246,12 @@ def sqlite_url(migrated_file: Path, tmp_path: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def migrated_file(pytestconfig: pytest.Config) -> Path:
     """A migrated SQLite file without a row, to be copied."""
-    path = tmp_path_factory.mktemp("sqlite") / "template.db"
-    _migrate(f"sqlite:///{path}")
+    path = pytestconfig.stash[_run].folder / "template.db"
+    with _first_of_run(pytestconfig, "sqlite") as is_first:
+        if is_first:
+            _migrate(f"sqlite:///{path}")
     return path
 
 
@@ -272,11 +281,23 @@ def postgresql_shared(
 
 @pytest.fixture(scope="session")
 def _postgresql_template(pytestconfig: pytest.Config) -> str:
-    name = f"template_{os.getpid()}"
-    run = pytestconfig.stash[_run]
-    _administer(run, f'CREATE DATABASE "{name}" TEMPLATE template0')
-    _migrate(run.url(name))
+    name, run = "printworks_template", pytestconfig.stash[_run]
+    with _first_of_run(pytestconfig, "postgresql") as is_first:
+        if is_first:
+            _administer(run, f'CREATE DATABASE "{name}" TEMPLATE template0')
+            _migrate(run.url(name))
     return name
+
+
+@contextmanager
+def _first_of_run(config: pytest.Config, what: str) -> Iterator[bool]:
+    """Let one process of a run make what all of them use; the others wait for it."""
+    done = config.stash[_run].folder / f"{what}.made"
+    with done.open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        is_first = not done.stat().st_size
+        yield is_first
+        file.write("made")
 
 
 @pytest.fixture(scope="session")

@@ -87,6 +87,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_process_summary() -> tuple[str, Any]:
     """Tell what the tests of a process executed."""
+    # The process that leads them adds the files that nobody has imported.
+    _measuring.source = None
     return "coverage", _measuring.get_coverage()
 
 
@@ -99,7 +101,7 @@ def pytest_process_ended(config: pytest.Config, summary: dict[str, Any]) -> None
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a complete run that covers too little."""
     config = session.config
-    if not config.stash[_found]:
+    if not _is_part(config):
         config.stash[_found].append(_measuring.get_coverage())
     if session.exitstatus == pytest.ExitCode.OK and _find_low(config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -126,10 +128,14 @@ def _find_low(config: pytest.Config) -> list[Reached]:
     return [reached for reached in _measure(config) if not reached.is_enough]
 
 
+def _is_part(config: pytest.Config) -> bool:
+    """Say whether only some of the tests have run."""
+    return bool(config.option.keyword or config.option.markexpr or config.args != ["tests"])
+
+
 def _measure(config: pytest.Config) -> list[Reached]:
     """Return what was covered, unless only some of the tests have run."""
-    is_part = config.option.keyword or config.option.markexpr or config.args != ["tests"]
-    if is_part:
+    if _is_part(config):
         return []
     whole, *others = config.stash[_found]
     for other in others:

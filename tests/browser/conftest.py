@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.browser.houses import House, open_house
 from tests.scale import IS_FULL
 
 Scheme = Literal["light", "dark"]
@@ -49,6 +50,14 @@ def chromium() -> Iterator[Browser]:
         )
         yield browser
         browser.close()
+
+
+# People of one test must not meet those of another: each shop has its own address.
+@pytest.fixture(scope="package")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A sandbox that runs, for all of these tests: a start takes as long as some of them."""
+    with open_house(tmp_path_factory.mktemp("house") / "data") as house:
+        yield house
 
 
 @pytest.fixture

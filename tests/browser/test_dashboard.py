@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -41,13 +41,6 @@ from tests.worker.shops import A_PICTURE
 
 # How long something may take on a busy machine.
 PATIENCE: Final = 30_000
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A sandbox that runs."""
-    with open_house(tmp_path_factory.mktemp("house") / "data") as house:
-        yield house
 
 
 def make_order(page: Page, house: House) -> int:

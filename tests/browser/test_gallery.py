@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 from tests.browser.conftest import NewPage
 from tests.browser.gallery import ENDLESS, STATES, serve
-from tests.browser.inspecting import check_page, check_width
+from tests.browser.inspecting import check_page, check_width, list_violations
 from tests.scale import IS_FULL, some_of
 
 # Whoever zooms a desktop to 400 % has 320 pixels.
@@ -61,3 +61,19 @@ def test_nothing_has_to_be_scrolled_sideways(open_page: NewPage, gallery: str) -
         for width in WIDTHS if name in ENDLESS else some_of(WIDTHS, part=3):
             page.set_viewport_size({"width": width, "height": 800})
             check_width(page)
+
+
+def test_a_text_that_cannot_be_read_is_found_on_every_page_that_has_it(open_page: NewPage) -> None:
+    page = open_page("phone")
+    text = "<html lang='en'><title>Prints</title><main><h1>Prints</h1><p style='{}'>Of cats</p>"
+    grey, on_black = "color: #ccc", "color: #222; background: rgb(0 0 0 / 0.9)"
+
+    for style, names in (
+        ("", []),
+        (grey, ["color-contrast"]),
+        ("", []),
+        (on_black, ["color-contrast"]),
+    ):
+        for _ in range(2):
+            page.set_content(text.format(style))
+            assert [name for name, _ in list_violations(page)] == names

@@ -1,23 +1,15 @@
 """A merchant walks from home through the catalogue to an order, and lets a colleague in."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import ON_THE_WAY, NewPage
-from tests.browser.houses import PASSWORD, House, open_house, press
+from tests.browser.houses import PASSWORD, House, press
 
 pytestmark = pytest.mark.slow
 PATIENCE = 20_000
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """One service for all of these."""
-    with open_house(tmp_path_factory.mktemp("home")) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("size", ON_THE_WAY)

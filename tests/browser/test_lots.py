@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import ON_THE_WAY, NewPage
-from tests.browser.houses import House, open_house, press
+from tests.browser.houses import House, press
 from tests.browser.inspecting import check_page
 from tests.worker.lots import a_file, many_rows
 
@@ -25,13 +24,6 @@ WRONG: Final = {
 }
 # What a phone shows of twenty orders.
 TALLEST: Final = 2000
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A sandbox that runs."""
-    with open_house(tmp_path_factory.mktemp("house") / "data") as house:
-        yield house
 
 
 @pytest.mark.slow

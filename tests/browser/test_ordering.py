@@ -2,7 +2,7 @@
 
 import base64
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import ON_THE_WAY, SIZES, NewPage
-from tests.browser.houses import House, open_house, press
+from tests.browser.houses import House, press
 from tests.browser.inspecting import check_page
 from tests.browser.test_dashboard import PATIENCE
 from tests.worker.shops import A_PICTURE, NOT_A_PICTURE
@@ -29,13 +29,6 @@ _DROP: Final = """
   zone.dispatchEvent(new DragEvent("drop", { dataTransfer: dropped, bubbles: true, cancelable: true }));
 }
 """
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A sandbox that runs."""
-    with open_house(tmp_path_factory.mktemp("house") / "data") as house:
-        yield house
 
 
 def drop(page: Page, files: Sequence[tuple[str, bytes]]) -> None:

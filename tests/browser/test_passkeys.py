@@ -1,22 +1,12 @@
 """Passkeys in a real browser, with an authenticator that Chromium simulates."""
 
-from collections.abc import Iterator
-
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewPage
-from tests.browser.houses import PASSWORD, House, open_house, press
+from tests.browser.houses import PASSWORD, House, press
 from tests.browser.inspecting import check_page
 
 EMAIL = "passkeys@shop.example"
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A sandbox that runs."""
-    with open_house(tmp_path_factory.mktemp("house") / "data") as house:
-        yield house
 
 
 def give_authenticator(page: Page) -> None:

@@ -1,27 +1,19 @@
 """Nothing that was typed gets lost, and nothing is done twice, in a real browser."""
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewPage
-from tests.browser.houses import PASSWORD, House, open_house, press
+from tests.browser.houses import PASSWORD, House, press
 from tests.browser.inspecting import check_page
 
 pytestmark = pytest.mark.slow
 # How long something may take on a busy machine.
 PATIENCE: Final = 30_000
 SESSION: Final = "__Host-printworks"
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A sandbox that runs."""
-    with open_house(tmp_path_factory.mktemp("house") / "data") as house:
-        yield house
 
 
 def fill_in(page: Page, house: House) -> None:

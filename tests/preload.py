@@ -1,0 +1,41 @@
+"""Does once what every process of the tests would do for itself, before they are forked.
+
+Nothing of the program is run by it but imports and templates: what is covered is what tests run.
+"""
+
+import importlib
+from typing import Any, Final
+
+from starlette import routing
+
+# The program imports these, and what they need, when somebody first asks for them.
+IMPORTED_LATER: Final = (
+    *("alembic.command", "holidays.countries"),
+    *("printworks.cli.app", "printworks.web.server", "printworks.web.site"),
+    *("printworks.invoices.files", "printworks.worker.advance"),
+)
+
+
+def preload() -> None:
+    """Import what is imported late, compile all templates, and remember all routes."""
+    for name in IMPORTED_LATER:
+        importlib.import_module(name)
+    from printworks.dashboard.site import rendering as pages
+    from printworks.mail import rendering as letters
+
+    for environment in (pages._ENVIRONMENT, letters._TEXT, letters._HTML):
+        for name in environment.list_templates(["html", "txt"]):
+            environment.get_template(name)
+
+
+def share_routes() -> None:
+    """Compile the path of a route once, and not for each application."""
+    compile_path = routing.compile_path
+    compiled: dict[str, Any] = {}
+
+    def compile_once(path: str) -> Any:
+        if path not in compiled:
+            compiled[path] = compile_path(path)
+        return compiled[path]
+
+    routing.compile_path = compile_once
