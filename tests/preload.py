@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from starlette import routing
 
+from tests import programs
+
 # The program imports these, and what they need, when somebody first asks for them.
 IMPORTED_LATER: Final = (
     *("alembic.command", "holidays.countries"),
@@ -17,7 +19,9 @@ IMPORTED_LATER: Final = (
 
 
 def preload() -> None:
-    """Import what is imported late, compile all templates, and remember all routes."""
+    """Start what starts programs, import what is imported late, and compile all templates."""
+    # It imports the program meanwhile.
+    programs.open_starter()
     for name in IMPORTED_LATER:
         importlib.import_module(name)
     from printworks.dashboard.site import rendering as pages

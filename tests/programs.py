@@ -1,10 +1,10 @@
 """Processes of the program that need not import it again.
 
 Importing all of it keeps a processor busy for more than a second, and the tests start hundreds of
-services and workers. So each process of the tests has another that has imported it once: every
-program is a fork of that one, and runs the same file as a shell would. That this file starts by
-itself, too, is proved in `tests/cli`. `multiprocessing` could fork as well, but the program uses it
-for its own processes, and has to find itself at their head.
+services and workers. So there is a process that has imported it once, for all processes of the tests
+that are forked later: every program is a fork of that one, and runs the same file as a shell would.
+That this file starts by itself, too, is proved in `tests/cli`. `multiprocessing` could fork as well,
+but the program uses it for its own processes, and has to find itself at their head.
 """
 
 import atexit
@@ -103,7 +103,7 @@ def start(
     asked = json.dumps({"words": [str(word) for word in words], "env": dict(env)}).encode()
     try:
         socket.send_fds(
-            _open_starter(), [asked], [output.fileno(), (errors or output).fileno(), tells]
+            open_starter(), [asked], [output.fileno(), (errors or output).fileno(), tells]
         )
     finally:
         os.close(tells)
@@ -111,7 +111,8 @@ def start(
 
 
 @cache
-def _open_starter() -> socket.socket:
+def open_starter() -> socket.socket:
+    """Return where the process that starts programs is asked; start it if need be."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         starter = subprocess.Popen(
