@@ -12,7 +12,7 @@ from tests import programs
 
 # The program imports these, and what they need, when somebody first asks for them.
 IMPORTED_LATER: Final = (
-    *("alembic.command", "holidays.countries"),
+    *("alembic.runtime.environment", "alembic.script", "holidays.countries"),
     *("printworks.cli.app", "printworks.web.server", "printworks.web.site"),
     *("printworks.invoices.files", "printworks.worker.advance"),
 )

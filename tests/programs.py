@@ -27,8 +27,9 @@ from typing import IO, Any, Final, NoReturn
 PROGRAM: Final = Path(sys.executable).with_name("printworks")
 # What `serve`, `web` and `work` import, each when it needs it.
 IMPORTED: Final = (
-    "alembic.command",
     "alembic.context",
+    "alembic.runtime.environment",
+    "alembic.script",
     "printworks.cli.app",
     "printworks.cli.demo",
     "printworks.cli.screen",

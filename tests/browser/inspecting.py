@@ -8,34 +8,43 @@ from playwright.sync_api import Page
 from tests.scale import IS_FULL
 
 _GRAVE: Final = {"serious", "critical"}
-# Rules of axe that never find anything grave: they would take a tenth of its time.
-_NOT_GRAVE: Final = (
-    *("aria-allowed-role", "empty-heading", "empty-table-header", "heading-order"),
-    *("image-redundant-alt", "landmark-banner-is-top-level"),
-    *("landmark-complementary-is-top-level", "landmark-contentinfo-is-top-level"),
-    *("landmark-main-is-top-level", "landmark-no-duplicate-banner"),
-    *("landmark-no-duplicate-contentinfo", "landmark-no-duplicate-main", "landmark-one-main"),
-    *("landmark-unique", "meta-viewport-large", "page-has-heading-one"),
-    *("presentation-role-conflict", "region", "scope-attr-valid", "skip-link"),
-)
-# What passed is as long as the page, and nobody reads it.
+# Without the rules whose findings are never grave: they take a tenth of its time. What passed is as long
+# as the page, and nobody reads it.
 _INSPECT: Final = """
-    options => axe.run({resultTypes: ['violations'], preload: false, ...options})
-        .then(found => found.violations)
+    leftOut => {
+        const isNeeded = ({id, impact}) =>
+            !['minor', 'moderate'].includes(impact) && !leftOut.includes(id);
+        const others = axe._audit.rules.filter(rule => !isNeeded(rule));
+        const rules = Object.fromEntries(others.map(({id}) => [id, {enabled: false}]));
+        return axe.run({resultTypes: ['violations'], rules}).then(found => found.violations);
+    }
 """
 # What the contrast of texts depends on: their colour, whether they are large or switched off, and what is
-# behind them as far as it can be seen through. What could lie over something else is one of a kind.
+# behind them as far as it can be seen through. What may lie over something else, and lets it be seen,
+# looks like nothing on another page.
 _LOOKS: Final = """
     () => {
+        const isMoved = style => style.transform !== 'none'
+            || !['static', 'relative'].includes(style.position)
+            || (style.position === 'relative'
+                && ['top', 'left'].some(side => parseFloat(style[side])));
+        // For screen readers, or until it has the focus.
+        const isUnseen = (element, style) => {
+            const {right, bottom, width, height} = element.getBoundingClientRect();
+            const isClipped = style.clip !== 'auto' || style.clipPath !== 'none';
+            return right + scrollX <= 0 || bottom + scrollY <= 0
+                || (isClipped && width <= 1 && height <= 1);
+        };
+        // What fades lets all that is in it be seen through, whatever that stands on.
+        const fade = element => element
+            ? getComputedStyle(element).opacity * fade(element.parentElement) : 1;
         const behind = element => {
             const style = getComputedStyle(element), colour = style.backgroundColor;
-            const isInFlow = ['static', 'relative'].includes(style.position);
-            const own = [colour, style.backgroundImage, style.opacity,
-                isInFlow ? '' : `${element.tagName}.${element.className}#${element.id}`].join(' ');
-            const isNothing = own === 'rgba(0, 0, 0, 0) none 1 ';
-            const isWhole = colour.startsWith('rgb(') && style.opacity === '1' && isInFlow;
-            const rest = isWhole || !element.parentElement ? '' : behind(element.parentElement);
-            return isNothing ? rest : `${own}|${rest}`;
+            const own = [colour, style.backgroundImage];
+            if (colour.startsWith('rgb(')) return own.join(' ');
+            if (isMoved(style)) own.push(isUnseen(element, style) ? 'unseen' : location.href);
+            const rest = element.parentElement ? behind(element.parentElement) : '';
+            return own.join(' ') === 'rgba(0, 0, 0, 0) none' ? rest : `${own.join(' ')}|${rest}`;
         };
         const hasText = element => element.value || [...element.childNodes].some(
             node => node.nodeType === Node.TEXT_NODE && node.data.trim());
@@ -46,7 +55,8 @@ _LOOKS: Final = """
             const size = parseFloat(style.fontSize), isBold = style.fontWeight >= 700;
             const isLarge = size >= 24 || (isBold && size >= 18.66);
             const isOff = element.closest('[disabled], [aria-disabled=true]') !== null;
-            looks.add([style.color, isLarge, isOff, style.textShadow, behind(element)].join(' '));
+            looks.add([style.color, isLarge, isOff, style.textShadow, fade(element),
+                behind(element)].join(' '));
         }
         return [...looks];
     }
@@ -87,11 +97,10 @@ def list_violations(page: Page) -> list[Any]:
         # It is half a megabyte: the browser keeps it for all that this window will show.
         page.add_init_script(AXE_SCRIPT)
     looks = frozenset(page.evaluate(_LOOKS))
-    left_out = _NOT_GRAVE if IS_FULL or looks - _seen else (*_NOT_GRAVE, "color-contrast")
-    options = {"rules": {rule: {"enabled": False} for rule in left_out}}
+    left_out = [] if IS_FULL or looks - _seen else ["color-contrast"]
     grave = [
         (each["id"], [node["html"] for node in each["nodes"]])
-        for each in page.evaluate(_INSPECT, options)
+        for each in page.evaluate(_INSPECT, left_out)
         if each["impact"] in _GRAVE
     ]
     if not grave:
