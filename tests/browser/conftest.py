@@ -52,10 +52,9 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-# People of one test must not meet those of another: each shop has its own address.
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A sandbox that runs, for all of these tests: a start takes as long as some of them."""
+    """A sandbox that runs, for the tests of a file."""
     with open_house(tmp_path_factory.mktemp("house") / "data") as house:
         yield house
 
