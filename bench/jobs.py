@@ -23,7 +23,7 @@ from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.queue.claims import Claimant, claim
-from printworks.store.queue.jobs import Job, enqueue
+from printworks.store.queue.jobs import Job, NewJob, enqueue
 from printworks.store.queue.outcomes import finish
 from printworks.store.queue.shares import Room
 from printworks.store.tables import jobs, schema
@@ -127,7 +127,7 @@ def enqueue_jobs(
     with database.writing() as db:
         for number in range(count):
             merchant = merchants[number % len(merchants)]
-            enqueue(db, KIND, args, merchant=merchant, now=system_clock())
+            enqueue(db, NewJob(KIND, merchant.id, args), now=system_clock())
 
 
 def count_done(database: Database) -> int:

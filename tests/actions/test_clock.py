@@ -8,13 +8,15 @@ from sqlalchemy import select
 
 from printworks.actions.accounts.clock import FURTHEST, advance_clock
 from printworks.errors import BadInput
+from printworks.rules.jobs import JobKind, JobState
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
-from printworks.store.tables import merchants
+from printworks.store.tables import jobs, merchants
 from tests.factories import NOON, a_merchant, a_work
 from tests.worker.queues import add_merchant, claim_some, enqueue_one
 
 DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
 
 
 def read_offset(database: Database, merchant: Merchant) -> timedelta:
@@ -49,6 +51,24 @@ def test_a_moved_clock_moves_the_merchants_jobs_and_nobody_elses(database: Datab
     assert [job.id for job in claim_some(database, now=NOON).jobs] == [moved]
     assert read_offset(database, mover) == 5 * DAY
     assert read_offset(database, other) == timedelta(0)
+
+
+def test_a_moved_clock_does_not_move_what_is_enqueued(database: Database) -> None:
+    mover = add_merchant(database)
+
+    with database.writing() as db:
+        late = msgspec.structs.replace(a_work(db, mover), is_clock_old=True)
+        advance_clock(a_work(db, mover), DAY)
+        knowing = a_work(db, get_merchant(db, mover.id), now=NOON + DAY)
+        for work in (late, knowing):
+            work.enqueue(JobKind.REMOVE_FILES, {"files": []})
+            work.enqueue(JobKind.REMOVE_FILES, {"files": []}, wait=HOUR)
+            work.enqueue_each(JobKind.REMOVE_FILES, [{"files": []}])
+            work.enqueue_each(JobKind.REMOVE_FILES, [{"files": []}] * 2)
+        found = db.execute(select(jobs.c.due_at, jobs.c.state).order_by(jobs.c.id)).all()
+
+    due, scheduled = (NOON, JobState.DUE), (NOON + HOUR, JobState.SCHEDULED)
+    assert [tuple(job) for job in found] == [due, scheduled, due, due, due] * 2
 
 
 def test_moves_add_up_even_when_the_second_knows_nothing_of_the_first(

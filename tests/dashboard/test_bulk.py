@@ -12,7 +12,7 @@ from printworks.rules.people import Role
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
 from printworks.store.issues.issues import get_any_issue
-from printworks.store.queue.jobs import enqueue
+from printworks.store.queue.jobs import NewJob, enqueue
 from printworks.store.views.console.jobs import get_job
 from tests.api.client import Server
 from tests.dashboard.scenes import complain_about, hand_in, see_order, see_shipment
@@ -105,7 +105,7 @@ def test_lab_jobs_are_reported_on(operator: Window, alice: Window, database: Dat
 def test_jobs_are_run_and_cancelled(operator: Window, database: Database) -> None:
     with database.writing() as db:
         ids = [
-            enqueue(db, JobKind.SUM_DAYS, {"number": number}, merchant=None, now=NOON)
+            enqueue(db, NewJob(JobKind.SUM_DAYS, None, {"number": number}), now=NOON)
             for number in range(2)
         ]
     page = "/console/jobs?choose=none&periodic=yes"
@@ -123,8 +123,8 @@ def test_periodic_jobs_are_listed_if_they_are_asked_for_or_failed(
     operator: Window, database: Database
 ) -> None:
     with database.writing() as db:
-        enqueue(db, JobKind.POLL_LABS, {}, merchant=None, now=NOON)
-        enqueue(db, JobKind.REMOVE_FILES, {"files": []}, merchant=None, now=NOON)
+        enqueue(db, NewJob(JobKind.POLL_LABS, None, {}), now=NOON)
+        enqueue(db, NewJob(JobKind.REMOVE_FILES, None, {"files": []}), now=NOON)
 
     def listed(query: str) -> set[str]:
         body = operator.open(f"/console/jobs{query}").body.decode()

@@ -13,7 +13,7 @@ from printworks.rules.ledger import EntryKind
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.money.ledger import NewLedgerEntry, post_entry
-from printworks.store.queue.jobs import enqueue
+from printworks.store.queue.jobs import NewJob, enqueue
 from printworks.store.tables import jobs
 from printworks.store.views.console import jobs as job_lists
 from printworks.store.views.console import merchants as merchant_lists
@@ -95,7 +95,7 @@ class TestMerchants:
 
 
 def add_job(db: Connection, kind: str, state: JobState, **values: Any) -> int:
-    job_id = enqueue(db, kind, {}, merchant=None, now=NOON)
+    job_id = enqueue(db, NewJob(kind, None, {}), now=NOON)
     assert job_id is not None
     db.execute(update(jobs).where(jobs.c.id == job_id).values(state=state, **values))
     return job_id
@@ -165,7 +165,7 @@ class TestJobs:
 
     def test_the_merchant_is_named(self, database: Database, merchant: Merchant) -> None:
         with database.writing() as db:
-            enqueue(db, "fetch-image", {}, merchant=merchant, now=NOON)
+            enqueue(db, NewJob("fetch-image", merchant.id, {}), now=NOON)
 
         with database.reading() as db:
             [job] = search_jobs(db, limit=1).jobs

@@ -7,10 +7,9 @@ import pytest
 
 from printworks.errors import NotFound, WrongState
 from printworks.rules.jobs import JobState
-from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.queue.advancing import bring_forward
-from printworks.store.queue.jobs import enqueue
+from printworks.store.queue.jobs import NewJob, enqueue
 from printworks.store.queue.outcomes import (
     LONGEST_ERROR,
     Exhausted,
@@ -42,7 +41,7 @@ SECOND = timedelta(seconds=1)
 class TestPromise:
     def test_a_rolled_back_transaction_promises_nothing(self, database: Database) -> None:
         with contextlib.suppress(ZeroDivisionError), database.writing() as db:
-            enqueue(db, KIND, {}, merchant=None, now=NOON)
+            enqueue(db, NewJob(KIND, None, {}), now=NOON)
             raise ZeroDivisionError
 
         assert list_states(database) == []
@@ -51,9 +50,8 @@ class TestPromise:
         merchant = add_merchant(database)
 
         with database.writing() as db:
-            enqueue(
-                db, KIND, {"order": 42, "é": [None]}, merchant=merchant, now=NOON, request_id="r-1"
-            )
+            args = {"order": 42, "é": [None]}
+            enqueue(db, NewJob(KIND, merchant.id, args, request_id="r-1"), now=NOON)
 
         job = claim_one(database)
         assert job.kind == KIND
@@ -67,23 +65,12 @@ class TestPromise:
         enqueue_one(database, dedupe_key="sweep:01")
 
         with database.writing() as db:
-            again = enqueue(db, KIND, {}, merchant=None, now=NOON, dedupe_key="sweep:01")
-            other = enqueue(db, KIND, {}, merchant=None, now=NOON, dedupe_key="sweep:02")
+            again = enqueue(db, NewJob(KIND, None, {}, dedupe_key="sweep:01"), now=NOON)
+            other = enqueue(db, NewJob(KIND, None, {}, dedupe_key="sweep:02"), now=NOON)
 
         assert again is None
         assert other is not None
         assert list_states(database) == ["due", "due"]
-
-    def test_a_merchants_moved_clock_does_not_move_the_queue(self, database: Database) -> None:
-        merchant = add_merchant(database)
-        ahead = Merchant(merchant.id, merchant.code, merchant.name, timedelta(days=3))
-
-        at_once = enqueue_one(database, ahead, now=NOON + timedelta(days=3))
-        later = enqueue_one(database, ahead, now=NOON + timedelta(days=3), wait=HOUR)
-
-        assert read(database, at_once).due_at == NOON
-        assert read(database, later).due_at == NOON + HOUR
-        assert list_states(database) == ["due", "scheduled"]
 
 
 class TestReports:

@@ -15,7 +15,7 @@ from printworks.rules.payments import PaymentState
 from printworks.rules.production import LabState
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
-from printworks.store.queue.jobs import enqueue
+from printworks.store.queue.jobs import NewJob, enqueue
 from printworks.store.tables import jobs
 from printworks.store.views.console.problems import MOST, OpenProblems, find_problems
 from tests.factories import NOON, a_merchant, a_work
@@ -52,7 +52,7 @@ def test_where_all_is_well_there_is_nothing(database: Database, merchant: Mercha
         rows.add_payment(db, merchant, created_at=NOON - timedelta(minutes=59))
         rows.add_issue(db, merchant, state=IssueState.CANCELLED)
         rows.add_order(db, merchant, reasons=STUCK)
-        enqueue(db, "fetch-image", {}, merchant=merchant, now=NOON)
+        enqueue(db, NewJob("fetch-image", merchant.id, {}), now=NOON)
 
     problems = find(database)
 
@@ -214,7 +214,8 @@ def test_payments_without_an_end_are_found_after_an_hour(
 
 def test_failed_jobs_are_found_newest_first(database: Database, merchant: Merchant) -> None:
     with database.writing() as db:
-        made = [enqueue(db, "fetch-image", {}, merchant=merchant, now=NOON) for _ in range(3)]
+        new = NewJob("fetch-image", merchant.id, {})
+        made = [enqueue(db, new, now=NOON) for _ in range(3)]
         failed = {"state": JobState.FAILED, "finished_at": NOON, "last_error": "It broke."}
         db.execute(update(jobs).where(jobs.c.id.in_(made[:2])).values(**failed))
 

@@ -19,7 +19,7 @@ from printworks.errors import WrongState
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY
 from printworks.store.engine.database import Database
 from printworks.store.queue.advancing import bring_forward
-from printworks.store.queue.jobs import Job, enqueue
+from printworks.store.queue.jobs import Job, NewJob, enqueue
 from printworks.store.queue.outcomes import (
     Exhausted,
     PutBack,
@@ -66,10 +66,10 @@ class Queue(RuleBasedStateMachine):
     @rule(which=st.integers(0, 2), wait=a_wait, count=st.integers(1, 4))
     def enqueue(self, which: int, wait: timedelta, count: int) -> None:
         with self.database.writing() as db:
+            merchant = self.merchants[which]
+            new = NewJob(KIND, merchant.id if merchant else None, {}, wait)
             for _ in range(count):
-                job_id = enqueue(
-                    db, KIND, {}, merchant=self.merchants[which], now=self.now, wait=wait
-                )
+                job_id = enqueue(db, new, now=self.now)
                 assert job_id is not None
                 self.promised.add(job_id)
 

@@ -11,7 +11,7 @@ from printworks.rules.pools import Pool
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.queue.claims import Claimant, Claimed, claim
-from printworks.store.queue.jobs import Job, enqueue
+from printworks.store.queue.jobs import Job, NewJob, enqueue
 from printworks.store.queue.leases import list_leases, take_back
 from printworks.store.queue.shares import Room
 from printworks.store.tables import jobs
@@ -41,11 +41,16 @@ def add_merchant(database: Database, name: str = "A shop") -> Merchant:
 
 
 def enqueue_one(
-    database: Database, merchant: Merchant | None = None, *, kind: str = KIND, **values: Any
+    database: Database,
+    merchant: Merchant | None = None,
+    *,
+    kind: str = KIND,
+    now: datetime = NOON,
+    **values: Any,
 ) -> int:
     """Promise one job in a transaction of its own and return its number."""
     with database.writing() as db:
-        job_id = enqueue(db, kind, {}, merchant=merchant, **{"now": NOON, **values})
+        job_id = enqueue(db, NewJob(kind, merchant.id if merchant else None, {}, **values), now=now)
     assert job_id is not None
     return job_id
 
@@ -53,7 +58,8 @@ def enqueue_one(
 def enqueue_many(database: Database, count: int, merchant: Merchant | None = None) -> list[int]:
     """Promise that many jobs in one transaction and return their numbers."""
     with database.writing() as db:
-        ids = [enqueue(db, KIND, {}, merchant=merchant, now=NOON) for _ in range(count)]
+        new = NewJob(KIND, merchant.id if merchant else None, {})
+        ids = [enqueue(db, new, now=NOON) for _ in range(count)]
     return [job_id for job_id in ids if job_id is not None]
 
 

@@ -39,7 +39,7 @@ from printworks.store.images.packing_slips import PackingSlip, find_packing_slip
 from printworks.store.images.pictures import Picture, find_picture
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order
-from printworks.store.queue.jobs import enqueue
+from printworks.store.queue.jobs import NewJob, enqueue
 from printworks.store.tables import pictures
 from printworks.store.views.console.jobs import JobRow, list_jobs
 from printworks.worker import HANDLERS, NEEDS
@@ -150,7 +150,7 @@ class Shop:
     def enqueue_again(self, kind: JobKind, args: Mapping[str, Any]) -> None:
         """Promise a job once more, as if it had not been done."""
         with self.database.writing() as db:
-            enqueue(db, kind, args, merchant=self._current(None), now=self.clock())
+            enqueue(db, NewJob(kind, self.merchant.id, args), now=self.clock())
 
     def image(self, image_id: int) -> Image:
         """Return an image as it is remembered."""

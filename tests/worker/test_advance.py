@@ -31,7 +31,7 @@ from printworks.store.engine.database import Database
 from printworks.store.orders.orders import Order
 from printworks.store.queue.advancing import begin_advancing, end_advancing
 from printworks.store.queue.claims import claim
-from printworks.store.queue.jobs import enqueue
+from printworks.store.queue.jobs import NewJob, enqueue
 from printworks.store.tables import jobs, order_events, shipments
 from printworks.worker.advance import Advanced, advance
 from printworks.worker.loop import Context
@@ -231,8 +231,8 @@ def test_moving_by_nothing_runs_what_is_due(shop: Shop) -> None:
 
 def test_a_job_at_the_last_moment_runs_too(shop: Shop) -> None:
     with shop.database.writing() as db:
-        args: dict[str, Any] = {"files": []}
-        enqueue(db, JobKind.REMOVE_FILES, args, merchant=shop.merchant, now=NOON, wait=HOUR)
+        removal = NewJob(JobKind.REMOVE_FILES, shop.merchant.id, {"files": []}, wait=HOUR)
+        enqueue(db, removal, now=NOON)
 
     assert move(shop, HOUR - timedelta(milliseconds=1)).jobs == 0
     assert move(shop, timedelta(milliseconds=1)).jobs == 1
@@ -241,9 +241,8 @@ def test_a_job_at_the_last_moment_runs_too(shop: Shop) -> None:
 def test_fractions_of_a_tick_do_not_keep_a_job_from_running(shop: Shop) -> None:
     shop.clock.now = NOON + timedelta(microseconds=123_457)
     with shop.database.writing() as db:
-        args: dict[str, Any] = {"files": []}
-        at = NOON + timedelta(microseconds=999_999)
-        enqueue(db, JobKind.REMOVE_FILES, args, merchant=shop.merchant, now=at)
+        removal = NewJob(JobKind.REMOVE_FILES, shop.merchant.id, {"files": []})
+        enqueue(db, removal, now=NOON + timedelta(microseconds=999_999))
         db.execute(update(jobs).values(state="scheduled"))
 
     assert move(shop, timedelta(seconds=1)).jobs == 1
@@ -258,11 +257,9 @@ class TestWorkersMeanwhile:
             begin_advancing(db, shop.merchant.id, now=NOON, until=NOON + ADVANCING_LEASE)
             mine = get_merchant(db, shop.merchant.id)
             for whose in (mine, other):
-                enqueue(db, JobKind.REMOVE_FILES, {"files": []}, merchant=whose, now=NOON)
-                wait = timedelta(seconds=1)
-                enqueue(
-                    db, JobKind.REMOVE_FILES, {"files": []}, merchant=whose, now=NOON, wait=wait
-                )
+                due = NewJob(JobKind.REMOVE_FILES, whose.id, {"files": []})
+                for new in (due, due._replace(wait=timedelta(seconds=1))):
+                    enqueue(db, new, whose.advancing_until, now=NOON)
         shop.clock.advance(seconds=2)
 
         assert claim_all(shop) == [other.id, other.id]

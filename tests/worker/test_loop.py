@@ -10,7 +10,7 @@ from structlog.typing import EventDict
 
 from printworks.rules.jobs import JobKind, PermanentFailure, Policy
 from printworks.store.engine.database import Database
-from printworks.store.queue.jobs import Job, enqueue
+from printworks.store.queue.jobs import Job, NewJob, enqueue
 from printworks.store.tables import jobs
 from printworks.worker.loop import Context, Worker
 from tests.factories import NOON
@@ -98,9 +98,8 @@ class TestOutcomes:
         async def enqueue_another(context: Context, job: Job) -> None:
             def in_one_transaction() -> None:
                 with database.writing() as db:
-                    enqueue(
-                        db, KIND, {}, merchant=None, now=context.clock(), dedupe_key=f"{job.kind}"
-                    )
+                    again = NewJob(KIND, None, {}, dedupe_key=f"{job.kind}")
+                    enqueue(db, again, now=context.clock())
 
             await context.in_thread(in_one_transaction)
 

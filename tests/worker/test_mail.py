@@ -41,7 +41,7 @@ from printworks.store.accounts.shops import Logo
 from printworks.store.engine.database import Database
 from printworks.store.mail.mails import Mail, MailSearch, search_mails
 from printworks.store.mail.settings import MailSettings
-from printworks.store.queue.jobs import enqueue
+from printworks.store.queue.jobs import NewJob, enqueue
 from printworks.store.tables import jobs, mails
 from tests.actions.people import a_person
 from tests.clocks import MovableClock
@@ -384,7 +384,7 @@ def test_a_job_that_runs_twice_sends_one_mail(room: MailRoom) -> None:
     [mail] = room.mails()
     with room.database.writing() as db:
         for kind, args in ((JobKind.SEND_MAIL, mail.id), (JobKind.SEND_NOTICE, 99)):
-            enqueue(db, kind, {"mail": args}, merchant=None, now=NOON)
+            enqueue(db, NewJob(kind, None, {"mail": args}), now=NOON)
     room.send()
 
     assert len(room.office.taken) == 1
@@ -419,7 +419,7 @@ def test_a_forgotten_password_becomes_a_mail_only_for_those_who_exist(room: Mail
     with room.database.writing() as db:
         person = a_person(db, "mary@shop.example")
         for person_id in (person.id, 0):
-            enqueue(db, JobKind.START_RESET, {"person": person_id}, merchant=None, now=NOON)
+            enqueue(db, NewJob(JobKind.START_RESET, None, {"person": person_id}), now=NOON)
     room.send()
 
     [mail] = room.office.taken
@@ -444,7 +444,7 @@ def test_what_happens_to_many_orders_is_one_mail_with_a_count(room: MailRoom) ->
 
 def test_accounts_are_looked_at_every_hour(room: MailRoom) -> None:
     with room.database.writing() as db:
-        enqueue(db, JobKind.CHECK_ACCOUNTS, {}, merchant=None, now=NOON)
+        enqueue(db, NewJob(JobKind.CHECK_ACCOUNTS, None, {}), now=NOON)
     room.send()
 
     assert [job.state for job in room.jobs(JobKind.CHECK_ACCOUNTS)] == [JobState.DONE]
@@ -458,7 +458,7 @@ def test_old_mails_are_forgotten_and_late_ones_end(room: MailRoom) -> None:
     def purge(at: datetime) -> None:
         with room.database.writing() as db:
             db.execute(update(jobs).values(state=JobState.CANCELLED))
-            enqueue(db, JobKind.PURGE_MAILS, {}, merchant=None, now=at)
+            enqueue(db, NewJob(JobKind.PURGE_MAILS, None, {}), now=at)
         room.clock.now = at
         room.send()
 

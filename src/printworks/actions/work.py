@@ -210,15 +210,8 @@ class SystemWork(msgspec.Struct, frozen=True, kw_only=True):
         self, kind: JobKind, args: Mapping[str, Any], **options: Unpack[JobOptions]
     ) -> int | None:
         """Enqueue a job of no merchant; return its id, or None if its dedupe key is taken."""
-        return self._enqueue(kind, args, None, options)
-
-    def _enqueue(
-        self, kind: JobKind, args: Mapping[str, Any], merchant: Merchant | None, options: JobOptions
-    ) -> int | None:
-        now = self.real_now + (merchant.clock_offset if merchant else timedelta(0))
-        return jobs.enqueue(
-            self.db, kind, args, merchant=merchant, now=now, request_id=self.request_id, **options
-        )
+        new = jobs.NewJob(kind, None, args, request_id=self.request_id, **options)
+        return jobs.enqueue(self.db, new, now=self.real_now)
 
     def audit(self, action: str, subject: str = "", **details: object) -> None:
         """Write to the audit log what the actor does, in the transaction that does it."""
@@ -283,7 +276,9 @@ class Work(SystemWork, frozen=True, kw_only=True):
         self, kind: JobKind, args: Mapping[str, Any], **options: Unpack[JobOptions]
     ) -> int | None:
         """Enqueue a job of this merchant; return its id, or None if its dedupe key is taken."""
-        return self._enqueue(kind, args, self.merchant, options)
+        merchant = self.merchant
+        new = jobs.NewJob(kind, merchant.id, args, request_id=self.request_id, **options)
+        return jobs.enqueue(self.db, new, merchant.advancing_until, now=self.real_now)
 
     def enqueue_each(
         self, kind: JobKind, each: Sequence[Mapping[str, Any]], *, order_id: int | None = None
@@ -292,15 +287,9 @@ class Work(SystemWork, frozen=True, kw_only=True):
 
         If they are to end with an order, it is given.
         """
-        jobs.enqueue_each(
-            self.db,
-            kind,
-            each,
-            merchant=self.merchant,
-            now=self.now,
-            request_id=self.request_id,
-            order_id=order_id,
-        )
+        merchant = self.merchant
+        like = jobs.NewJob(kind, merchant.id, {}, request_id=self.request_id, order_id=order_id)
+        jobs.enqueue_each(self.db, like, each, merchant.advancing_until, now=self.real_now)
 
     def audit(self, action: str, subject: str = "", **details: object) -> None:
         self._audit(self.merchant.id, action, subject, details)

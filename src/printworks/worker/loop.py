@@ -25,7 +25,7 @@ from printworks.rules.pools import Pool
 from printworks.rules.quarantine import hold_back
 from printworks.store.engine.database import find_outages
 from printworks.store.queue.claims import Claimant, Claimed, claim
-from printworks.store.queue.jobs import Claim, Job, enqueue, lane_of
+from printworks.store.queue.jobs import Claim, Job, NewJob, enqueue, lane_of
 from printworks.store.queue.outcomes import Exhausted, PutBack, release, renew
 from printworks.store.queue.shares import Room
 from printworks.store.queue.wakeup import watch
@@ -198,7 +198,7 @@ class Worker:
             return
         with self._context.database.writing() as db:
             for kind in self._hourly:
-                enqueue(db, kind, {}, merchant=None, now=now, dedupe_key=hourly_key(kind, now))
+                enqueue(db, NewJob(kind, None, {}, dedupe_key=hourly_key(kind, now)), now=now)
         self._enqueued_hour = hour
 
     def _start(self, claimed: Claimed) -> list[asyncio.Task[None]]:

@@ -20,7 +20,6 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from printworks.rules.jobs import JobState
-from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.many import InsertMany
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.purging import delete_oldest
@@ -114,24 +113,14 @@ _WAKE: Final = PreparedStatement(select(func.pg_notify(CHANNEL, "")))
 
 
 def enqueue(
-    db: Connection,
-    kind: str,
-    args: Mapping[str, Any],
-    *,
-    merchant: Merchant | None,
-    now: datetime,
-    wait: timedelta = timedelta(0),
-    dedupe_key: str | None = None,
-    request_id: str | None = None,
-    order_id: int | None = None,
+    db: Connection, new: NewJob, advancing_until: datetime | None = None, *, now: datetime
 ) -> int | None:
     """Enqueue a job; return its id, or None if its dedupe key is taken.
 
-    `now` is the merchant's time. The queue itself lives in real time.
+    `now` is the real time, and `advancing_until` says until when the clock of its merchant is
+    being moved, if it is.
     """
-    merchant_id, until = (merchant.id, merchant.advancing_until) if merchant else (None, None)
-    new = NewJob(kind, merchant_id, args, wait, dedupe_key, request_id, order_id)
-    row = _write_row(new, until, now=now - merchant.clock_offset if merchant else now)
+    row = _write_row(new, advancing_until, now=now)
     added = _INSERT_ONE[db.dialect.name].first(db, row)
     if added is None:
         return None
@@ -142,25 +131,25 @@ def enqueue(
 
 def enqueue_each(
     db: Connection,
-    kind: str,
+    like: NewJob,
     each: Iterable[Mapping[str, Any]],
+    advancing_until: datetime | None = None,
     *,
-    merchant: Merchant,
     now: datetime,
-    request_id: str | None = None,
-    order_id: int | None = None,
 ) -> None:
-    """Enqueue a job of the same kind for each of these arguments, all of them due now."""
-    args = list(each)
-    if not args:
+    """Enqueue a job like this one for each of these arguments, without dedupe keys.
+
+    The times are those of `enqueue`.
+    """
+    own = [{"args": one} for one in each]
+    if not own:
         return
-    new = NewJob(kind, merchant.id, args[0], request_id=request_id, order_id=order_id)
-    row = _write_row(new, merchant.advancing_until, now=now - merchant.clock_offset)
-    if len(args) == 1:
-        _INSERT_MANY.run(db, row)
+    row = _write_row(like, advancing_until, now=now)
+    if len(own) == 1:
+        _INSERT_MANY.run(db, row | own[0])
     else:
         del row["args"]
-        _INSERT_ALIKE.run(db, row, [{"args": one} for one in args])
+        _INSERT_ALIKE.run(db, row, own)
     if row["state"] is JobState.DUE:
         wake_workers(db)
 
