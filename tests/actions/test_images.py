@@ -29,7 +29,7 @@ from printworks.store.engine.database import Database
 from printworks.store.images.images import Image, NewImage, get_image, list_images
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import get_order
-from printworks.store.views.console.jobs import list_jobs
+from printworks.store.views.console.jobs import JobFilter, list_jobs
 from tests.actions.complaints import submitted
 from tests.actions.test_ledger import ADDRESS, CATALOGUE
 from tests.factories import a_merchant, a_work, an_order
@@ -106,7 +106,7 @@ def test_of_two_addresses_at_once_the_first_is_downloaded(database: Database) ->
             set_image_url(work, image, a_file(url="https://shop.example/b.jpg"))
 
         assert get_image(db, image.id) == filled
-        assert len(list_jobs(db, kind=JobKind.FETCH_IMAGE, limit=9)) == 1
+        assert len(list_jobs(db, JobFilter(kind=JobKind.FETCH_IMAGE), limit=9)) == 1
 
 
 def test_a_file_for_an_image_that_no_longer_awaits_one_changes_nothing(database: Database) -> None:

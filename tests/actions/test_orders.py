@@ -26,7 +26,7 @@ from printworks.store.engine.database import Database
 from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order
-from printworks.store.views.console.jobs import get_job, list_jobs
+from printworks.store.views.console.jobs import JobFilter, get_job, list_jobs
 from tests.factories import NOON, a_merchant, a_work, a_work_of, an_order
 
 _S = OrderStatus
@@ -95,7 +95,7 @@ def test_the_file_of_a_packing_slip_goes_when_another_takes_its_place(database: 
 
         change_order(work, order, {"packing_slip_url": new})
 
-        [removal] = list_jobs(db, kind=JobKind.REMOVE_FILES, limit=9)
+        [removal] = list_jobs(db, JobFilter(kind=JobKind.REMOVE_FILES), limit=9)
         assert get_job(db, removal.id).args == {"files": ["slips/1.png"]}
         wanted = find_packing_slip(db, order.id)
         assert wanted is not None

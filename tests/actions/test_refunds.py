@@ -21,7 +21,7 @@ from printworks.store.engine.database import Database
 from printworks.store.money.ledger import list_entries, read_books
 from printworks.store.money.payments import PaymentRequest, get_request, sum_claimed
 from printworks.store.tables import ledger_entries
-from printworks.store.views.console.jobs import list_jobs
+from printworks.store.views.console.jobs import JobFilter, list_jobs
 from tests.actions.test_ledger import cancel, find_faults, pay_by_card
 from tests.factories import NOON, a_merchant, a_system_work
 
@@ -119,7 +119,7 @@ class TestDealingWithIt:
 
             sent = get_request(db, 1)
             assert (sent.state, sent.reason) == (PaymentState.REFUNDING, None)
-            assert len(list_jobs(db, kind=JobKind.REFUND_PAYMENT, limit=5)) == 2
+            assert len(list_jobs(db, JobFilter(kind=JobKind.REFUND_PAYMENT), limit=5)) == 2
             assert sum_claimed(db, merchant.id) == payment.amount
             assert [entry.action for entry in list_audit(db, limit=1)] == ["refund-again"]
             assert find_faults(db, merchant) == []

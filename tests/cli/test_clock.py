@@ -4,7 +4,7 @@ import pytest
 
 from printworks.rules.jobs import JobState
 from printworks.rules.production import LabState
-from printworks.store.views.console.jobs import list_jobs
+from printworks.store.views.console.jobs import JobFilter, list_jobs
 from tests.cli.operators import Operator
 from tests.cli.program import run
 
@@ -40,7 +40,8 @@ def test_what_falls_due_on_the_way_happens(keeper: Operator) -> None:
     keeper.asks("clock", "advance", keeper.merchant.code, "1d")
 
     with keeper.database.reading() as db:
-        left = list_jobs(db, merchant=keeper.merchant.code, state=JobState.DUE, limit=10)
+        due = JobFilter(merchant=keeper.merchant.code, state=JobState.DUE)
+        left = list_jobs(db, due, limit=10)
     assert left == []
     # The print file was due, but its picture is nowhere.
     assert [one.state for one in keeper.shipments(order)] == [LabState.OFFERED]

@@ -18,7 +18,7 @@ from printworks.store.images.pictures import NewPicture, proof_key, store_pictur
 from printworks.store.issues.issues import Issue, NewIssue
 from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import images
-from printworks.store.views.console.jobs import get_job, list_jobs
+from printworks.store.views.console.jobs import JobFilter, get_job, list_jobs
 from tests.cli.operators import NO_NUMBER, Operator, make_operator
 from tests.cli.program import run
 from tests.factories import a_work
@@ -149,7 +149,7 @@ def test_a_reprint_that_no_lab_can_make_leaves_nothing_behind(keeper: Operator) 
     assert "The sku GONE" in ended.complained
     assert keeper.reads("issue", "show", number)["issueState"] == "Open"
     with keeper.database.reading() as db:
-        [removal] = list_jobs(db, kind=JobKind.REMOVE_FILES, limit=9)
+        [removal] = list_jobs(db, JobFilter(kind=JobKind.REMOVE_FILES), limit=9)
         removed = get_job(db, removal.id).args["files"]
     assert sorted(files.keys()) == sorted([*before, *removed])
 

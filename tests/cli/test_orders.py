@@ -4,7 +4,7 @@ import pytest
 
 from printworks.rules.jobs import JobKind
 from printworks.store.tables import images
-from printworks.store.views.console.jobs import list_jobs
+from printworks.store.views.console.jobs import JobFilter, list_jobs
 from tests.cli.operators import NO_NUMBER, SKU, Operator
 from tests.cli.program import run
 
@@ -110,7 +110,7 @@ def test_a_held_order_is_sent_once_it_is_released(keeper: Operator) -> None:
 
 def _count_sendings(keeper: Operator) -> int:
     with keeper.database.reading() as db:
-        return len(list_jobs(db, kind=JobKind.SEND_TO_LAB, limit=10))
+        return len(list_jobs(db, JobFilter(kind=JobKind.SEND_TO_LAB), limit=10))
 
 
 def test_an_order_in_production_cannot_be_held(keeper: Operator) -> None:

@@ -17,7 +17,7 @@ from printworks.store.queue.jobs import NewJob, enqueue
 from printworks.store.tables import jobs
 from printworks.store.views.console import jobs as job_lists
 from printworks.store.views.console import merchants as merchant_lists
-from printworks.store.views.console.jobs import search_jobs
+from printworks.store.views.console.jobs import JobFilter, search_jobs
 from printworks.store.views.console.ledger import EntryPlace, list_money
 from printworks.store.views.console.merchants import get_merchant_line, search_merchants
 from tests.factories import NOON, a_merchant
@@ -115,7 +115,7 @@ class TestJobs:
 
         def find(**wanted: Any) -> list[int]:
             with database.reading() as db:
-                return [job.id for job in search_jobs(db, limit=100, **wanted).jobs]
+                return [job.id for job in search_jobs(db, JobFilter(**wanted), limit=100).jobs]
 
         assert find() == [number for number, _, _ in made]
         assert find(state=state) == [number for number, _, its in made if its is state]
@@ -135,8 +135,8 @@ class TestJobs:
             made = [add_job(db, "fetch-image", state or JobState.DONE) for _ in range(3)]
 
         with database.reading() as db:
-            first = search_jobs(db, state=state, limit=2)
-            second = search_jobs(db, state=state, before=first.next, limit=2)
+            first = search_jobs(db, JobFilter(state=state), limit=2)
+            second = search_jobs(db, JobFilter(state=state), before=first.next, limit=2)
 
         assert [job.id for job in first.jobs] == made[:0:-1]
         assert first.next == made[1]
@@ -152,10 +152,11 @@ class TestJobs:
             for _ in range(7):
                 add_job(db, "fetch-image", JobState.DONE)
 
+        wanted = JobFilter(kind="send-to-lab")
         pages, before = [], None
         with database.reading() as db:
             while True:
-                page = search_jobs(db, kind="send-to-lab", before=before, limit=2)
+                page = search_jobs(db, wanted, before=before, limit=2)
                 pages.append([job.id for job in page.jobs])
                 before = page.next
                 if before is None:
@@ -249,7 +250,7 @@ def ask(db: Connection) -> None:
     list_money(db, before=place, limit=10)
     list_money(db, merchant_id=1, before=place, limit=10)
     for state in (JobState.DUE, JobState.RUNNING, JobState.SCHEDULED, JobState.DONE, None):
-        search_jobs(db, state=state, kind="fetch-image", before=7, limit=10)
+        search_jobs(db, JobFilter(state=state, kind="fetch-image"), before=7, limit=10)
 
 
 # In which index a list is read; the others are read by their numbers.

@@ -20,7 +20,13 @@ from printworks.store.queue.outcomes import (
     release,
     renew,
 )
-from printworks.store.views.console.jobs import cancel_job, get_job, list_jobs, retry_job
+from printworks.store.views.console.jobs import (
+    JobFilter,
+    cancel_job,
+    get_job,
+    list_jobs,
+    retry_job,
+)
 from tests.factories import NOON
 from tests.worker.queues import (
     KIND,
@@ -239,7 +245,8 @@ class TestOperator:
         enqueue_one(database)
 
         with database.reading() as db:
-            found = list_jobs(db, state=JobState.DUE, kind=KIND, merchant=merchant.code, limit=10)
+            wanted = JobFilter(state=JobState.DUE, kind=KIND, merchant=merchant.code)
+            found = list_jobs(db, wanted, limit=10)
             limited = list_jobs(db, limit=2)
 
         assert [job.id for job in found] == [new, old]

@@ -41,7 +41,7 @@ from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order
 from printworks.store.queue.jobs import NewJob, enqueue
 from printworks.store.tables import pictures
-from printworks.store.views.console.jobs import JobRow, list_jobs
+from printworks.store.views.console.jobs import JobFilter, JobRow, list_jobs
 from printworks.worker import HANDLERS, NEEDS
 from printworks.worker.loop import Context, Worker
 from printworks.worker.resources import Resources, open_resources
@@ -194,7 +194,7 @@ class Shop:
     def jobs(self, kind: JobKind) -> list[JobRow]:
         """Return the jobs of a kind, oldest first."""
         with self.database.reading() as db:
-            return list(reversed(list_jobs(db, kind=kind, limit=1000)))
+            return list(reversed(list_jobs(db, JobFilter(kind=kind), limit=1000)))
 
     def job(self, kind: JobKind) -> JobRow:
         """Return the only job of a kind."""

@@ -9,7 +9,7 @@ from printworks.cli.options import Limit, OnlyMerchant
 from printworks.cli.output import Columns, align, pick
 from printworks.cli.session import CommandSession, command
 from printworks.rules.jobs import JobState
-from printworks.store.views.console.jobs import JobRow, get_job, list_jobs
+from printworks.store.views.console.jobs import JobFilter, JobRow, get_job, list_jobs
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -29,15 +29,9 @@ def list_newest(
     limit: Limit = 50,
 ) -> None:
     """List jobs, the newest first; periodic ones only if they failed, or if asked for."""
+    wanted = JobFilter(state=state, kind=kind, merchant=merchant, with_periodic=periodic)
     with session.reading() as db:
-        found = list_jobs(
-            db,
-            state=state,
-            kind=kind,
-            merchant=merchant,
-            with_periodic=periodic,
-            limit=limit + 1,
-        )
+        found = list_jobs(db, wanted, limit=limit + 1)
     columns: Columns = {
         **{name: name for name in ("id", "kind", "merchant", "state")},
         "due": "dueAt",

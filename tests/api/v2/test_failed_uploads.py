@@ -14,7 +14,7 @@ from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage, get_image
 from printworks.store.queue.outcomes import finish
-from printworks.store.views.console.jobs import list_jobs
+from printworks.store.views.console.jobs import JobFilter, list_jobs
 from tests.api.client import Client
 from tests.api.images import move
 from tests.api.production import CATALOGUE
@@ -62,7 +62,7 @@ def remove(database: Database, *, now: datetime) -> None:
 def dismiss(database: Database, *, now: datetime) -> None:
     """Cancel the removal, as an operator may."""
     with database.writing() as db:
-        [removal] = list_jobs(db, kind=JobKind.REMOVE_FILES, limit=9)
+        [removal] = list_jobs(db, JobFilter(kind=JobKind.REMOVE_FILES), limit=9)
         cancel_job(a_system_work(db, now=now), removal.id)
 
 

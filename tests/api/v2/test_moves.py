@@ -10,7 +10,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
 from printworks.store.tables import payment_requests
-from printworks.store.views.console.jobs import list_jobs
+from printworks.store.views.console.jobs import JobFilter, list_jobs
 from tests.api.client import Client
 from tests.api.images import move
 from tests.api.production import hear_of
@@ -186,7 +186,7 @@ def test_what_is_cancelled_downloads_nothing_more(v2_6: Client, database: Databa
     seen(v2_6.post(f"/Orders/{cancelled}/Cancel"))
 
     with database.reading() as db:
-        states = [job.state for job in list_jobs(db, kind="fetch-image", limit=9)]
+        states = [job.state for job in list_jobs(db, JobFilter(kind="fetch-image"), limit=9)]
     assert states == ["due", "cancelled"]
 
 

@@ -17,7 +17,7 @@ from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY, POLICIES, JobKind, JobState
 from printworks.rules.people import Duty
 from printworks.store.views.console.health import MOST_COUNTED, JobCount, count_jobs
-from printworks.store.views.console.jobs import get_job, search_jobs
+from printworks.store.views.console.jobs import JobFilter, get_job, search_jobs
 
 _ROWS: Final = 50
 TONES: Final[Mapping[str, Tone]] = {
@@ -47,14 +47,8 @@ def show_jobs(visit: ConsoleVisit, report: BulkReport | None = None) -> Response
     state = _read_state(visit.query.get("state", ""))
     kind = visit.query.get("kind", "").strip()
     with_periodic = visit.query.get("periodic") == "yes"
-    page = search_jobs(
-        visit.db,
-        state=state,
-        kind=kind or None,
-        with_periodic=with_periodic,
-        before=visit.cursor(),
-        limit=_ROWS,
-    )
+    wanted = JobFilter(state=state, kind=kind or None, with_periodic=with_periodic)
+    page = search_jobs(visit.db, wanted, before=visit.cursor(), limit=_ROWS)
     counts = count_jobs(visit.db)
     is_mine = visit.may(Duty.ADMINISTER)
     return visit.render(

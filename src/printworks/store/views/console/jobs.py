@@ -21,6 +21,21 @@ JOBS_READ: Final = 5000
 JobRow: TypeAlias = Row[Any]
 
 
+class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which jobs to list; what is not set does not matter."""
+
+    state: JobState | None = None
+    kind: str | None = None
+    # The code of a merchant.
+    merchant: str | None = None
+    # Without a kind, those that run by themselves again and again may be left out, unless they
+    # failed.
+    with_periodic: bool = True
+
+
+EVERY_JOB: Final = JobFilter()
+
+
 class JobPage(msgspec.Struct, frozen=True):
     jobs: list[JobRow]
     # The id below which the next page begins; None if there is none. A page can be short, or
@@ -39,31 +54,27 @@ _FEW: Final = frozenset({JobState.SCHEDULED, JobState.DUE, JobState.RUNNING, Job
 
 
 def search_jobs(
-    db: Connection,
-    *,
-    state: JobState | None = None,
-    kind: str | None = None,
-    with_periodic: bool = True,
-    before: int | None = None,
-    limit: int,
+    db: Connection, wanted: JobFilter = EVERY_JOB, *, before: int | None = None, limit: int
 ) -> JobPage:
-    """Return jobs in this state and of this kind, newest first.
-
-    Those that run by themselves again and again may be left out, unless they failed. `before` is
-    the `next` of the previous page.
-    """
-    last = min(before or LARGEST_ID, LARGEST_ID)
-    fits: list[ColumnElement[bool]] = []
-    if state is not None:
-        fits.append(jobs.c.state == spelled_out(state))
-    if kind is not None:
-        # PostgreSQL raises an error for a zero byte, and no kind has one.
-        fits.append(jobs.c.kind == kind.replace("\0", ""))
-    if not with_periodic and kind is None:
-        fits.append(_IS_OF_INTEREST)
-    if state in _FEW:
-        return _list_few_jobs(db, state, fits, last=last, limit=limit)
+    """Return a page of jobs, newest first; `before` is the `next` of the previous page."""
+    last, fits = min(before or LARGEST_ID, LARGEST_ID), _fit(wanted)
+    if wanted.state in _FEW:
+        return _list_few_jobs(db, wanted.state, fits, last=last, limit=limit)
     return _filter_jobs(db, fits, last=last, limit=limit)
+
+
+def _fit(wanted: JobFilter) -> list[ColumnElement[bool]]:
+    fits: list[ColumnElement[bool]] = []
+    if wanted.state is not None:
+        fits.append(jobs.c.state == spelled_out(wanted.state))
+    if wanted.kind is not None:
+        # PostgreSQL raises an error for a zero byte, and no kind has one.
+        fits.append(jobs.c.kind == wanted.kind.replace("\0", ""))
+    if wanted.merchant is not None:
+        fits.append(merchants.c.code == wanted.merchant)
+    if not wanted.with_periodic and wanted.kind is None:
+        fits.append(_IS_OF_INTEREST)
+    return fits
 
 
 def _list_few_jobs(
@@ -109,26 +120,10 @@ def get_job(db: Connection, job_id: int) -> JobRow:
     return row
 
 
-def list_jobs(
-    db: Connection,
-    *,
-    state: JobState | None = None,
-    kind: str | None = None,
-    merchant: str | None = None,
-    with_periodic: bool = True,
-    limit: int,
-) -> Sequence[JobRow]:
-    """Return the newest jobs, newest first; `merchant` is a merchant's code."""
-    wanted = _JOBS.order_by(jobs.c.id.desc()).limit(limit)
-    if state is not None:
-        wanted = wanted.where(jobs.c.state == spelled_out(state))
-    if kind is not None:
-        wanted = wanted.where(jobs.c.kind == kind)
-    if merchant is not None:
-        wanted = wanted.where(merchants.c.code == merchant)
-    if not with_periodic and kind is None:
-        wanted = wanted.where(_IS_OF_INTEREST)
-    return db.execute(wanted).all()
+def list_jobs(db: Connection, wanted: JobFilter = EVERY_JOB, *, limit: int) -> Sequence[JobRow]:
+    """Return the newest jobs, newest first."""
+    newest = _JOBS.where(*_fit(wanted)).order_by(jobs.c.id.desc())
+    return db.execute(newest.limit(limit)).all()
 
 
 def retry_job(db: Connection, job_id: int, *, now: datetime) -> None:

@@ -31,7 +31,7 @@ from printworks.store.tables import (
     payment_requests,
     shipments,
 )
-from printworks.store.views.console.jobs import JobRow, list_jobs
+from printworks.store.views.console.jobs import JobFilter, JobRow, list_jobs
 from printworks.store.views.console.labs import QueuedShipment, read_queued
 from printworks.store.views.console.orders import HAS_PROBLEM
 
@@ -135,7 +135,7 @@ def find_problems(
         given_up=_find_unnotified(db, limit=limit),
         payments=find_pending(db, now=now, limit=limit),
         refunds=find_rejected(db, limit=limit),
-        jobs=_cut(list_jobs(db, state=JobState.FAILED, limit=MOST + 1), limit),
+        jobs=_cut(list_jobs(db, JobFilter(state=JobState.FAILED), limit=MOST + 1), limit),
         issues=_find_unsettled(db, limit=limit),
     )
 
