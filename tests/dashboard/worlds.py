@@ -38,7 +38,7 @@ from printworks.store.callbacks.settings import (
 from printworks.store.engine.database import Database
 from printworks.store.issues.photos import NewPhoto, insert_photos
 from printworks.store.mail.mails import MailSearch, search_mails
-from printworks.store.money.invoices import insert_invoice, take_number
+from printworks.store.money.invoices import NewInvoice, insert_invoice, take_number
 from printworks.store.money.reminders import add_reminder, set_reminders_paused
 from printworks.store.tables import images, jobs
 from tests.actions.complaints import a_draft
@@ -178,7 +178,8 @@ def _invoice(database: Database, alice: Window) -> dict[str, object]:
             year=NOON.year, sequence=taken.sequence, buyer=bought, lines=(free,)
         )
         merchant = merchant_of(db, alice)
-        insert_invoice(db, merchant.id, document, taken.head, corrects_id=None, now=NOON)
+        new = NewInvoice(merchant_id=merchant.id, document=document, head=taken.head)
+        insert_invoice(db, new, now=NOON)
     return {"number": document.number, "form": "csv"}
 
 

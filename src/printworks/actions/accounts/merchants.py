@@ -17,6 +17,7 @@ from printworks.rules.payments import Billing
 from printworks.store.accounts.merchants import (
     ApiKey,
     Merchant,
+    NewKey,
     end_key,
     insert_key,
     insert_merchant,
@@ -179,7 +180,8 @@ def _insert_key(work: Work, limits: KeyLimits, valid_for: timedelta | None = Non
     # Without hyphens: a command that is given the end of a key would read it as an option.
     key = f"pw_{work.environment}_{secrets.token_urlsafe(32).replace('-', '_')}"
     end = None if valid_for is None else work.real_now + valid_for
-    insert_key(work.db, work.merchant.id, key, limits, now=work.real_now, expires_at=end)
+    new = NewKey(merchant_id=work.merchant.id, key=key, limits=limits, expires_at=end)
+    insert_key(work.db, new, now=work.real_now)
     return key
 
 

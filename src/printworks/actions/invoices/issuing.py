@@ -33,6 +33,7 @@ from printworks.rules.mail import MailKind, NoticeFact
 from printworks.rules.taxes import TaxedAmount
 from printworks.store.money.invoices import (
     InvoiceCause,
+    NewInvoice,
     get_cause_to_invoice,
     get_document_by_id,
     insert_invoice,
@@ -172,9 +173,8 @@ def _store(
     corrects_id: int | None,
 ) -> Issued:
     merchant_id = work.merchant.id
-    invoice_id = insert_invoice(
-        work.db, merchant_id, document, head, corrects_id=corrects_id, now=work.real_now
-    )
+    new = NewInvoice(merchant_id=merchant_id, document=document, head=head, corrects_id=corrects_id)
+    invoice_id = insert_invoice(work.db, new, now=work.real_now)
     set_invoice(work.db, merchant_id, [cause.entry for cause in causes], invoice_id)
     notify(work, merchant_id, MailKind.INVOICES_READY, [_describe(document)])
     return Issued(invoice_id, document)

@@ -12,6 +12,7 @@ from printworks.rules.sales import CostPart, LabCost, spread
 from printworks.store.images.images import list_images
 from printworks.store.money.lab_costs import (
     LabPayment,
+    NewLabPayment,
     insert_cost,
     insert_payment,
     list_costs,
@@ -107,14 +108,8 @@ def pay_lab(
     """Note that a lab was paid all that it was owed up to the end of a day."""
     if until >= system.real_now.astimezone(UTC).date():
         raise BadInput("Choose a day that is over.", field="until")
-    paid = insert_payment(
-        system.db,
-        lab,
-        currency,
-        until=until.isoformat(),
-        memo=memo.strip(),
-        now=system.real_now,
-    )
+    new = NewLabPayment(lab, currency, until.isoformat(), memo.strip())
+    paid = insert_payment(system.db, new, now=system.real_now)
     if paid is None:
         raise BadInput(f"{lab} is owed nothing in {currency} up to that day.", field="until")
     system.audit("pay-lab", lab, amount=paid.amount, currency=currency, until=paid.until)

@@ -71,6 +71,15 @@ class ApiKey(msgspec.Struct, frozen=True):
         return KeyLimits(self.name, self.access, self.lab)
 
 
+class NewKey(msgspec.Struct, frozen=True, kw_only=True):
+    """A key that is to be added; only its hash and its last characters are stored."""
+
+    merchant_id: int
+    key: str
+    limits: KeyLimits
+    expires_at: datetime | None = None
+
+
 class FoundKey(NamedTuple):
     """The merchant of a key that is valid, what the key may do, and until when."""
 
@@ -129,24 +138,17 @@ def insert_merchant(db: Connection, merchant: Merchant, *, now: datetime) -> Mer
     return msgspec.structs.replace(merchant, id=db.execute(added).scalar_one())
 
 
-def insert_key(
-    db: Connection,
-    merchant_id: int,
-    key: str,
-    limits: KeyLimits,
-    *,
-    now: datetime,
-    expires_at: datetime | None = None,
-) -> None:
-    """Add a key of a merchant; only its hash and its last characters are stored."""
+def insert_key(db: Connection, new: NewKey, *, now: datetime) -> None:
+    """Add a key of a merchant."""
     values = {
-        "merchant_id": merchant_id,
-        "hash": hash_key(key),
-        "hint": key[-4:],
-        **msgspec.structs.asdict(limits),
+        "merchant_id": new.merchant_id,
+        "hash": hash_key(new.key),
+        "hint": new.key[-4:],
+        "created_at": now,
+        "expires_at": new.expires_at,
+        **msgspec.structs.asdict(new.limits),
     }
-    added = insert(api_keys).values(**values, created_at=now, expires_at=expires_at)
-    db.execute(added)
+    db.execute(insert(api_keys).values(**values))
 
 
 def get_merchant(db: Connection, merchant_id: int) -> Merchant:

@@ -61,6 +61,16 @@ class InvoiceRow(msgspec.Struct, frozen=True):
     issued_at: datetime
 
 
+class NewInvoice(msgspec.Struct, frozen=True, kw_only=True):
+    """A document whose number was taken."""
+
+    merchant_id: int
+    document: Invoice
+    # The hash of the document before.
+    head: str
+    corrects_id: int | None = None
+
+
 class InvoiceCause(msgspec.Struct, frozen=True):
     """A ledger entry that needs a document."""
 
@@ -108,18 +118,11 @@ def take_number(db: Connection, series: str, year: int) -> NextNumber:
     return NextNumber(*db.execute(_TAKE, {"series": series, "year": year}).one())
 
 
-def insert_invoice(
-    db: Connection,
-    merchant_id: int,
-    invoice: Invoice,
-    head: str,
-    *,
-    corrects_id: int | None,
-    now: datetime,
-) -> int:
+def insert_invoice(db: Connection, new: NewInvoice, *, now: datetime) -> int:
     """Add a document whose number was taken in this transaction; return its id."""
+    invoice = new.document
     document = write_document(invoice)
-    hashed = hash_document(document, head)
+    hashed = hash_document(document, new.head)
     values: dict[str, Any] = {
         name: getattr(invoice, name)
         for name in (
@@ -127,7 +130,7 @@ def insert_invoice(
             *("currency", "net", "tax", "gross"),
         )
     }
-    values |= {"merchant_id": merchant_id, "corrects_id": corrects_id, "issued_at": now}
+    values |= {"merchant_id": new.merchant_id, "corrects_id": new.corrects_id, "issued_at": now}
     added = insert(invoices).values(**values, document=document, hash=hashed)
     invoice_id: int = db.execute(added.returning(invoices.c.id)).scalar_one()
     of_series = (invoice_counters.c.series == invoice.series) & (

@@ -55,6 +55,16 @@ class LabDebt(msgspec.Struct, frozen=True):
         return self.items_cost + self.shipping_cost
 
 
+class NewLabPayment(msgspec.Struct, frozen=True):
+    """A payment of all that a lab is owed up to a day."""
+
+    lab: str
+    currency: Currency
+    # In ISO 8601.
+    until: str
+    memo: str
+
+
 class LabPayment(msgspec.Struct, frozen=True):
     """A payment to a lab, for everything up to a day."""
 
@@ -148,18 +158,16 @@ def list_debts(db: Connection) -> list[LabDebt]:
     ]
 
 
-def insert_payment(
-    db: Connection, lab: str, currency: Currency, *, until: str, memo: str, now: datetime
-) -> LabPayment | None:
-    """Add a payment of all that a lab is owed up to a day; None if that is nothing.
+def insert_payment(db: Connection, new: NewLabPayment, *, now: datetime) -> LabPayment | None:
+    """Add a payment to a lab; None if it is owed nothing.
 
     Costs are marked by one statement, so that two who pay at once do not pay the same.
     """
-    values = {"lab": lab, "currency": currency, "until": until, "memo": memo, "created_at": now}
-    added = insert(lab_payments).values(**values, amount=0).returning(lab_payments.c.id)
+    values = {**msgspec.structs.asdict(new), "amount": 0, "created_at": now}
+    added = insert(lab_payments).values(**values).returning(lab_payments.c.id)
     payment_id = db.execute(added).scalar_one()
     cost = lab_costs.c
-    due = (_IS_UNPAID, cost.lab == lab, cost.currency == currency, cost.day <= until)
+    due = (_IS_UNPAID, cost.lab == new.lab, cost.currency == new.currency, cost.day <= new.until)
     db.execute(update(lab_costs).where(*due).values(payment_id=payment_id))
     amount = _lower_debts(db, payment_id)
     if amount <= 0:
