@@ -22,6 +22,7 @@ _COARSE: Final = 8
 # Points along a curve.
 _STEPS: Final = 24
 _TILE: Final = 160
+_SHADOW: Final[Rgb] = (38, 34, 30)
 
 # The library operations that mockups need, to be looked up beforehand.
 OPERATIONS: Final = (
@@ -124,13 +125,11 @@ def paint(base: Any, colour: Any, mask: Any) -> Any:
     return mask.ifthenelse(covering, base, blend=True).copy_memory()
 
 
-def cast_shadow(
-    base: Any, mask: Any, *, blur: float, shift: Point, strength: float, colour: Rgb = (38, 34, 30)
-) -> Any:
+def cast_shadow(base: Any, mask: Any, *, blur: float, shift: Point, strength: float) -> Any:
     """Darken what lies behind something: softer the further it is away."""
     across, down = (round(length) for length in shift)
     moved = mask.embed(across, down, SIDE, SIDE, extend="black") if across or down else mask
-    return paint(base, colour, (_blur(moved, blur) * strength).cast("uchar"))
+    return paint(base, _SHADOW, (_blur(moved, blur) * strength).cast("uchar"))
 
 
 def _blur(image: Any, by: float) -> Any:
