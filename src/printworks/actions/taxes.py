@@ -95,10 +95,7 @@ def _find_terms(
         copies[item.sku, item.price] += item.copies
     priced = sorted((kind, number) for kind, number in copies.items() if number)
     sold = [_describe(work, sku, number, each) for (sku, each), number in priced]
-    business = parties.buyer or Business()
-    return (
-        _tax(work, order.destination_country, parties, sold, shipping, business) if sold else None
-    )
+    return _tax(work, order.destination_country, parties, sold, shipping) if sold else None
 
 
 class TaxedTotal(NamedTuple):
@@ -185,7 +182,7 @@ def estimate_tax(
     if parties is None:
         return None
     sold = [_describe(work, sku, number, each) for sku, number, each in copies]
-    return _tax(work, country, parties, sold, shipping, parties.buyer or Business())
+    return _tax(work, country, parties, sold, shipping)
 
 
 def _tax(
@@ -194,9 +191,8 @@ def _tax(
     parties: TaxParties,
     sold: Sequence[PricedLine],
     shipping: int,
-    buyer: Business,
 ) -> TaxTerms:
-    seller = parties.seller
+    seller, buyer = parties.seller, parties.buyer or Business()
     sale = TaxedSale(
         seller=seller.place,
         buyer_country=buyer.vat_country,
@@ -226,9 +222,9 @@ def _tax_recipient(work: Work, order: Order, parties: TaxParties, shipping: int)
         )
         for image in list_images_to_show(work.db, order.id)
     ]
-    country = order.destination_country or ""
+    country, consumer = order.destination_country or "", parties._replace(buyer=None)
     # What is more than can be paid need not be known exactly, and no column holds it.
-    return min(_tax(work, country, parties, sold, shipping, Business()).tax, MOST_TO_PAY + 1)
+    return min(_tax(work, country, consumer, sold, shipping).tax, MOST_TO_PAY + 1)
 
 
 def _describe(work: Work, sku: str, copies: int, each: int) -> PricedLine:
