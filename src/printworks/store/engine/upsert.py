@@ -12,18 +12,16 @@ def insert_or_update(
     table: Table,
     key: Mapping[str, object],
     values: Mapping[str, object],
-    only_new: Mapping[str, object] | None = None,
-    only_old: Mapping[str, object] | None = None,
+    changes: Mapping[str, object] | None = None,
 ) -> Any:
     """Return the statement that adds a row, or gives the row with this key these values.
 
-    `only_new` has values that are written with a new row only, and `only_old` those that are
-    written only if there is one.
+    `changes` is what a row that is there gets instead, if that is not the same.
     """
     return (
         _insert(db, table)
-        .values(**key, **values, **(only_new or {}))
-        .on_conflict_do_update(index_elements=list(key), set_={**values, **(only_old or {})})
+        .values(**key, **values)
+        .on_conflict_do_update(index_elements=list(key), set_=changes or values)
     )
 
 

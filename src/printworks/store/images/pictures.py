@@ -90,11 +90,9 @@ def store_picture(db: Connection, new: NewPicture, *, now: datetime) -> Picture:
     facts = msgspec.structs.asdict(new)
     key = {"sha256": facts.pop("sha256")}
     found = func.coalesce(pictures.c.original, new.original)
-    stored = insert_or_update(
-        *(db, pictures, key, {"used_at": now}),
-        only_new={**facts, "created_at": now},
-        only_old={"original": case((pictures.c.refusal.is_(None), found))},
-    )
+    values = {**facts, "used_at": now, "created_at": now}
+    changes = {"used_at": now, "original": case((pictures.c.refusal.is_(None), found))}
+    stored = insert_or_update(db, pictures, key, values, changes)
     return Picture(*db.execute(stored.returning(*_COLUMNS)).one())
 
 

@@ -10,18 +10,19 @@ from printworks.store.tables import heartbeats
 
 def write_heartbeat(db: Connection, beat: Heartbeat) -> None:
     """Say that a worker is alive; forget those that have not been heard of for long."""
-    values = {
+    changes = {
         "beat_at": beat.beat_at,
         "running": beat.running,
         "finished": beat.finished,
     }
-    constant = {
+    values = {
+        **changes,
         "host": beat.host,
         "process": beat.process,
         "version": beat.version,
         "started_at": beat.started_at,
     }
-    db.execute(insert_or_update(db, heartbeats, {"worker": beat.worker}, values, constant))
+    db.execute(insert_or_update(db, heartbeats, {"worker": beat.worker}, values, changes))
     db.execute(delete(heartbeats).where(heartbeats.c.beat_at < beat.beat_at - FORGOTTEN_AFTER))
 
 
