@@ -124,10 +124,9 @@ def test_a_draft_is_a_copy_that_is_changed_until_it_is_published(
 
         assert draft.based_on == find_current(db, now=NOON)
         assert copied.based_on == draft.id
-        seen = draft.fingerprint
-        assert save_draft(system, draft.id, second.texts, seen=seen, what="product A: price")
+        assert save_draft(system, draft, second.texts, what="product A: price")
         # Somebody who has not seen that changes nothing.
-        assert not save_draft(system, draft.id, first.texts, seen=seen, what="product B: price")
+        assert not save_draft(system, draft, first.texts, what="product B: price")
         assert read_texts(db, draft.id) == second.texts
         [entry] = list_audit_of(db, f"version {draft.id}", limit=1)
         assert (entry.who, entry.details) == (OPERATOR.who, {"what": "product A: price"})
@@ -135,7 +134,7 @@ def test_a_draft_is_a_copy_that_is_changed_until_it_is_published(
             publish_version(system, draft.id, first)
         published = publish_version(system, draft.id, second)
         with pytest.raises(WrongState, match="What was published stays as it is"):
-            save_draft(system, draft.id, first.texts, seen=published.fingerprint, what="")
+            save_draft(system, published, first.texts, what="")
 
 
 def test_a_catalogue_without_products_or_labs_is_warned_of(database: Database) -> None:

@@ -75,8 +75,8 @@ def upload(work: SystemWork, name: str) -> DrawnPicture:
 
 def save(work: SystemWork, version: int, texts: dict[str, str], *drawn: DrawnPicture) -> None:
     """Save a draft that nobody else has changed."""
-    seen = get_version(work.db, version).fingerprint
-    assert save_draft(work, version, texts, seen=seen, what="a test", pictures=drawn)
+    seen = get_version(work.db, version)
+    assert save_draft(work, seen, texts, what="a test", pictures=drawn)
 
 
 def list_removals(work: SystemWork) -> list[str]:

@@ -57,21 +57,20 @@ def add_draft(
 
 def save_draft(
     system: SystemWork,
-    version_id: int,
+    seen: CatalogueVersion,
     texts: Mapping[str, str],
     *,
-    seen: str,
     what: str,
     pictures: Sequence[DrawnPicture] = (),
 ) -> bool:
     """Give a draft other files; return False if somebody changed it since it was seen.
 
-    `seen` is its fingerprint then, and `what` the part that is changed, for the audit log.
+    `what` is the part that is changed, for the audit log.
     """
     store.lock_versions(system.db)
-    version = store.get_version(system.db, version_id)
+    version = store.get_version(system.db, seen.id)
     rules.check_editing(state_of(system, version))
-    if not store.replace_texts(system.db, version.id, texts, seen=seen):
+    if not store.replace_texts(system.db, version.id, texts, seen=seen.fingerprint):
         return False
     keep_pictures(system, pictures)
     system.audit("edit-catalogue", f"version {version.id}", what=what)

@@ -159,9 +159,8 @@ def change_draft(
         with visit.services.database.writing() as db:
             is_saved = actions.save_draft(
                 visit.system_work_in(db),
-                opened.version.id,
+                opened.version,
                 opened.draft.texts,
-                seen=opened.version.fingerprint,
                 what=what,
                 pictures=pictures,
             )
