@@ -21,7 +21,6 @@ from bench import tools
 from bench.lines import Line, compare_least, state, state_most, subtract_least
 from bench.session import Session
 from bench.workload import PREVIEW_EDGE, THUMBNAIL_EDGE
-from printworks.imaging.formats import EVERY_FORMAT
 from printworks.imaging.manifest import plan_print
 from printworks.imaging.messages import Cost, PrepareTask
 from printworks.imaging.processor import PREPARE_LIMITS, ImageProcessor, PreparedImage, Rendered
@@ -134,7 +133,6 @@ class ImageTools:
             source=str(self.source(photo)),
             out=str(self.out(photo)),
             limits=PREPARE_LIMITS,
-            formats=EVERY_FORMAT,
             area=(str(width), str(height)),
             sizing=Sizing.CROP,
             with_proxy=False,

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import pyvips
 
-from printworks.imaging.formats import EVERY_FORMAT, Format
+from printworks.imaging.formats import Format
 from printworks.imaging.processor import ImageProcessor, Invalid, PreparedImage, Proofs
-from printworks.rules.sizing import PrintArea, Sizing, Units
+from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units
 from tests.imaging.pictures import (
     AREA,
     BLUE,
@@ -320,15 +320,14 @@ def test_nothing_that_is_drawn_tells_where_the_picture_was_taken(
         assert not [name for name in read(path).get_fields() if name.startswith(("exif", "xmp"))]
 
 
-def test_only_formats_that_were_asked_for_are_accepted(
+def test_a_proxy_of_another_format_is_refused(
     processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
-    source = written(tmp_path, a_picture().pngsave_buffer())
+    proxy = written(tmp_path, a_picture().pngsave_buffer())
 
-    verdict = processor.prepare(source, AREA, Sizing.CROP, out, formats=frozenset({Format.JPEG}))
+    verdict = processor.proof(proxy, Pixels(600, 300), AREA, Sizing.CROP, out)
 
     assert verdict == Invalid("The file is not a picture of a format that is accepted: JPEG.")
-    assert Format.PNG in EVERY_FORMAT
 
 
 def test_asking_does_not_load_the_image_library() -> None:

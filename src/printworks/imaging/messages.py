@@ -82,7 +82,6 @@ class PrepareTask(msgspec.Struct, frozen=True, kw_only=True, tag="prepare"):
     source: str
     out: str
     limits: ProcessLimits
-    formats: frozenset[Format]
     # In inches, as fractions such as "50/127".
     area: tuple[str, str]
     sizing: Sizing

@@ -16,7 +16,7 @@ from typing import Final, Self
 
 import msgspec
 
-from printworks.imaging.formats import EVERY_FORMAT, Format, find_format
+from printworks.imaging.formats import Format, find_format
 from printworks.imaging.manifest import Manifest, find_sha256
 from printworks.imaging.messages import (
     MIB,
@@ -155,7 +155,6 @@ class ImageProcessor:
         out: Path,
         *,
         position: CropPosition | None = None,
-        formats: frozenset[Format] = EVERY_FORMAT,
         with_proxy: bool = False,
     ) -> PreparedImage | Rejected:
         """Validate a file and render its proofs into the folder `out`, in one decode.
@@ -166,7 +165,6 @@ class ImageProcessor:
             source=str(source.absolute()),
             out=str(out.absolute()),
             limits=_find_limits(self._prepare_limits, source),
-            formats=formats,
             area=_format_area(area),
             sizing=sizing,
             position=position,

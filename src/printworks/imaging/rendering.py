@@ -60,7 +60,7 @@ _SHRINKS: Final = (8, 4, 2)
 
 def prepare(task: PrepareTask) -> RenderingDone:
     """Validate a picture by decoding all of it once; render its proofs and perhaps a proxy."""
-    picture = open_picture(Path(task.source), task.formats)
+    picture = open_picture(Path(task.source), EVERY_FORMAT)
     placement = place(picture.pixels, _area(task), task.sizing, task.position)
     scale = _proxy_scale(placement)
 
