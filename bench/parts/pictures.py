@@ -25,7 +25,7 @@ from printworks.imaging.manifest import plan_print
 from printworks.imaging.messages import Cost, PrepareTask
 from printworks.imaging.processor import PREPARE_LIMITS, ImageProcessor, PreparedImage, Rendered
 from printworks.imaging.slot import ENVIRONMENT
-from printworks.rules.sizing import Pixels, PrintArea, Sizing, place
+from printworks.rules.sizing import Layout, Pixels, PrintArea, Sizing, place
 
 BATCH: Final = 16
 
@@ -117,9 +117,8 @@ class ImageTools:
         def measure() -> Expense:
             self._clear(photo)
             started = time.perf_counter()
-            prepared = self._processor.prepare(
-                self.source(photo), photo.area, Sizing.CROP, self.out(photo)
-            )
+            layout = Layout(photo.area, Sizing.CROP)
+            prepared = self._processor.prepare(self.source(photo), layout, self.out(photo))
             if not isinstance(prepared, PreparedImage):
                 raise TypeError(prepared.reason)
             return _expense(prepared.proofs.cost, started)
@@ -273,7 +272,7 @@ def _work_in_batches(shop: ImageTools, pair: ImageProcessor, rounds: int) -> lis
     def prepare(number: int) -> float:
         out = shop.out(PHONE) / f"batch {number}"
         out.mkdir(exist_ok=True)
-        prepared = pair.prepare(shop.source(PHONE), PHONE.area, Sizing.CROP, out)
+        prepared = pair.prepare(shop.source(PHONE), Layout(PHONE.area, Sizing.CROP), out)
         if not isinstance(prepared, PreparedImage):
             raise TypeError(prepared.reason)
         return prepared.proofs.cost.peak_memory / 2**20

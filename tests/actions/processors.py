@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 from printworks.imaging.formats import Format
 from printworks.imaging.messages import PREVIEW, PROXY, THUMBNAIL, Cost, Facts
 from printworks.imaging.processor import ImageProcessor, PreparedImage, Proofs, Rejected
-from printworks.rules.sizing import Pixels, PrintArea, Sizing, place
+from printworks.rules.sizing import Layout, Pixels, place
 
 USUAL: Final = Pixels(600, 900)
 
@@ -28,9 +28,7 @@ class _Proxying:
         self._proof_size = proof_size
         self._then = then
 
-    def prepare(
-        self, _source: Path, area: PrintArea, sizing: Sizing, out: Path, **_: object
-    ) -> PreparedImage:
+    def prepare(self, _source: Path, layout: Layout, out: Path, **_: object) -> PreparedImage:
         width, height = self._pixels
         facts = Facts(
             format=Format.JPEG,
@@ -44,7 +42,7 @@ class _Proxying:
             has_profile=False,
             colour="none",
         )
-        placement = place(self._pixels, area, sizing)
+        placement = place(self._pixels, *layout)
         proxy = out / PROXY
         with proxy.open("wb") as file:
             file.truncate(self._proxy_size)
@@ -56,8 +54,7 @@ class _Proxying:
         self,
         _proxy: Path,
         pixels: Pixels,
-        area: PrintArea,
-        sizing: Sizing,
+        layout: Layout,
         out: Path,
         *,
         edge: int,
@@ -67,7 +64,7 @@ class _Proxying:
             return self._then
         with (out / PREVIEW).open("wb") as file:
             file.truncate(self._proof_size)
-        return Proofs(place(pixels, area, sizing), out / PREVIEW, out / THUMBNAIL, Cost())
+        return Proofs(place(pixels, *layout), out / PREVIEW, out / THUMBNAIL, Cost())
 
 
 def one_that_answers(answer: Rejected) -> ImageProcessor:

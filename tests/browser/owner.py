@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from printworks.catalogue.opening import open_catalogue
 from printworks.imaging.processor import DrawnMockup, ImageProcessor, PreparedImage
-from printworks.rules.sizing import Sizing
+from printworks.rules.sizing import Layout, Sizing
 from tests.browser.houses import House, press
 from tests.browser.streams import OrderStream
 from tests.running import Merchant, command
@@ -58,7 +58,7 @@ def photograph_products(folder: Path) -> dict[str, Path]:
         for kind, sku in PHOTOGRAPHED.items():
             product, out = catalogue.get_product(sku), folder / kind
             out.mkdir()
-            prepared = processor.prepare(source, product.print_area, Sizing.CROP, out)
+            prepared = processor.prepare(source, Layout(product.print_area, Sizing.CROP), out)
             assert isinstance(prepared, PreparedImage), prepared
             plan = product.plan_mockup({}, is_turned=False)
             assert plan is not None

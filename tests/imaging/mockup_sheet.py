@@ -21,7 +21,7 @@ from printworks.imaging.processor import (
     PreparedImage,
     Rendered,
 )
-from printworks.rules.sizing import CropPosition, Sizing
+from printworks.rules.sizing import CropPosition, Layout, Sizing
 from tests.imaging.sheets import Sheet
 
 SHEET: Final = Path(__file__).parents[2] / "docs" / "mockups.png"
@@ -50,7 +50,7 @@ def draw_views(processor: ImageProcessor, product: Any, chosen: Mapping[str, str
     """Have the picture proofed, printed and drawn on a product."""
     with tempfile.TemporaryDirectory() as name, resources.as_file(PICTURE) as source:
         out = Path(name)
-        prepared = processor.prepare(source, product.print_area, Sizing.CROP, out, position=CROP)
+        prepared = processor.prepare(source, Layout(product.print_area, Sizing.CROP, CROP), out)
         assert isinstance(prepared, PreparedImage), prepared
         rendered = processor.render(source, plan_print(prepared.placement), out)
         assert isinstance(rendered, Rendered), rendered

@@ -11,13 +11,14 @@ from typing import Any, Final
 
 import pyvips
 
-from printworks.rules.sizing import PrintArea, Units
+from printworks.rules.sizing import Layout, PrintArea, Sizing, Units
 
 RED, GREEN, BLUE, YELLOW = (220, 30, 30), (30, 180, 60), (40, 60, 200), (240, 220, 40)
 WHITE: Final = (255, 255, 255)
 CORNERS: Final = (RED, GREEN, BLUE, YELLOW)
 
 AREA: Final = PrintArea.of(6, 4, Units.INCHES)
+CROPPED: Final = Layout(AREA, Sizing.CROP)
 TALL_AREA: Final = PrintArea.of(4, 6, Units.INCHES)
 
 Corners = tuple[tuple[int, int, int], ...]

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import pyvips
 
 from printworks.imaging.processor import ImageProcessor, PreparedImage
-from printworks.rules.sizing import Pixels, Placement, PrintArea, Sizing, Units
+from printworks.rules.sizing import Layout, Pixels, Placement, PrintArea, Sizing, Units
 from tests.imaging.pictures import BLUE, GREEN, RED, YELLOW, as_jpeg, written
 from tests.imaging.sheets import FONT, Sheet, draw_svg
 
@@ -58,7 +58,7 @@ def draw_cells(processor: ImageProcessor) -> Iterator[Cell]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             source = written(folder, as_jpeg(draw_source(PICTURES[what])))
-            prepared = processor.prepare(source, PRODUCTS[on], sizing, folder)
+            prepared = processor.prepare(source, Layout(PRODUCTS[on], sizing), folder)
             assert isinstance(prepared, PreparedImage), prepared
             data = prepared.proofs.preview.read_bytes()
         preview = pyvips.Image.new_from_buffer(data, "").copy_memory()

@@ -11,8 +11,7 @@ import pytest
 
 from printworks.imaging.messages import MIB
 from printworks.imaging.processor import CannotBeProcessed, ImageProcessor, Invalid, PreparedImage
-from printworks.rules.sizing import Sizing
-from tests.imaging.pictures import AREA, a_noisy_picture, as_jpeg, drawn_apart, written
+from tests.imaging.pictures import CROPPED, a_noisy_picture, as_jpeg, drawn_apart, written
 
 KINDS: dict[str, Callable[[Any], Any]] = {
     "baseline JPEG": as_jpeg,
@@ -78,7 +77,7 @@ def test_damage_of_any_sort_gets_a_verdict(
     for _ in range(ROUNDS):
         for damage in DAMAGES:
             data = damage(whole, chance)
-            verdict = processor.prepare(written(tmp_path, data), AREA, Sizing.CROP, out)
+            verdict = processor.prepare(written(tmp_path, data), CROPPED, out)
 
             # A child that had crashed would have come to no verdict; and it had 1 GiB.
             assert isinstance(verdict, PreparedImage | Invalid), (damage, verdict)
@@ -92,7 +91,7 @@ def test_a_file_that_is_cut_anywhere_is_refused(
 
     for tenths in (0.02, 1, 3, 5, 7, 9, 9.9):
         data = whole[: round(len(whole) * tenths / 10)]
-        verdict = processor.prepare(written(tmp_path, data), AREA, Sizing.CROP, out)
+        verdict = processor.prepare(written(tmp_path, data), CROPPED, out)
 
         assert isinstance(verdict, Invalid), (tenths, verdict)
 
@@ -181,7 +180,7 @@ def _bombs() -> Iterator[tuple[str, bytes]]:
 def test_bombs_and_strangers_are_refused(
     name: str, data: bytes, processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
-    verdict = processor.prepare(written(tmp_path, data), AREA, Sizing.CROP, out)
+    verdict = processor.prepare(written(tmp_path, data), CROPPED, out)
 
     assert isinstance(verdict, Invalid | CannotBeProcessed), verdict
     if isinstance(verdict, CannotBeProcessed):
@@ -193,7 +192,7 @@ def test_a_picture_that_is_too_large_is_told_so(
 ) -> None:
     source = written(tmp_path, _empty_png(30_001, 2))
 
-    verdict = processor.prepare(source, AREA, Sizing.CROP, out)
+    verdict = processor.prepare(source, CROPPED, out)
 
     assert verdict == Invalid(
         "The picture has 30001 x 2 pixels; at most 30000 on a side and 200 million in all "
@@ -207,7 +206,7 @@ def test_one_of_the_largest_pictures_stays_within_its_limits(
 ) -> None:
     source = written(tmp_path, _empty_png(13_000, 13_000))
 
-    prepared = processor.prepare(source, AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, CROPPED, out)
 
     assert isinstance(prepared, PreparedImage | CannotBeProcessed), prepared
     if isinstance(prepared, PreparedImage):
@@ -219,7 +218,7 @@ def test_what_follows_the_picture_is_ignored_and_not_passed_on(
 ) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()) + b"<?php evil(); ?>" + b"PK\x03\x04")
 
-    prepared = processor.prepare(source, AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, CROPPED, out)
 
     assert isinstance(prepared, PreparedImage), prepared
     assert all(b"evil" not in path.read_bytes() for path in out.iterdir())

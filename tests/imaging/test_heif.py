@@ -12,10 +12,9 @@ from PIL import Image
 from printworks.imaging.formats import Format, find_format
 from printworks.imaging.manifest import plan_print
 from printworks.imaging.processor import ImageProcessor, Invalid, PreparedImage, Rendered
-from printworks.rules.sizing import Sizing
 from tests.imaging.pictures import (
-    AREA,
     CORNERS,
+    CROPPED,
     a_picture,
     are_alike,
     corners,
@@ -52,7 +51,7 @@ def test_a_picture_is_printed_the_way_it_was_taken(
     source = written(tmp_path, data)
     assert find_format(data[:12]) is Format.HEIC
 
-    prepared = processor.prepare(source, AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, CROPPED, out)
 
     assert isinstance(prepared, PreparedImage), prepared
     facts = prepared.facts
@@ -70,7 +69,7 @@ def test_the_colour_profile_is_respected(
     wide = a_picture().icc_transform("p3", input_profile="srgb").cast("uchar")
     source = written(tmp_path, as_heic(wide, profile=profile))
 
-    prepared = processor.prepare(source, AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, CROPPED, out)
 
     assert isinstance(prepared, PreparedImage), prepared
     assert (prepared.facts.has_profile, prepared.facts.colour) == (True, "embedded-profile")
@@ -84,7 +83,7 @@ def test_transparency_and_grey_are_read(
     # A width that no decoder likes, so that rows are padded.
     source = written(tmp_path, as_heic(a_picture(242, 162).crop(0, 0, 241, 161), mode=mode))
 
-    prepared = processor.prepare(source, AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, CROPPED, out)
 
     assert isinstance(prepared, PreparedImage), prepared
     assert prepared.facts.pixels == (241, 161)
@@ -105,7 +104,7 @@ def test_a_damaged_file_is_refused(
 ) -> None:
     source = written(tmp_path, damage(as_heic(a_picture())))
 
-    assert processor.prepare(source, AREA, Sizing.CROP, out) == Invalid(reason)
+    assert processor.prepare(source, CROPPED, out) == Invalid(reason)
 
 
 def test_pixels_that_cannot_be_decoded_are_refused(
@@ -115,7 +114,7 @@ def test_pixels_that_cannot_be_decoded_are_refused(
     begin = data.index(b"mdat") + 8
     source = written(tmp_path, data[:begin] + bytes(len(data) - begin))
 
-    verdict = processor.prepare(source, AREA, Sizing.CROP, out)
+    verdict = processor.prepare(source, CROPPED, out)
 
     assert verdict == Invalid("The picture is damaged or incomplete.")
 
@@ -128,6 +127,6 @@ def test_a_picture_with_too_many_pixels_is_refused_by_its_header(
     huge = (25_000).to_bytes(4, "big")
     source = written(tmp_path, data[:begin] + huge + huge + data[begin + 8 :])
 
-    verdict = processor.prepare(source, AREA, Sizing.CROP, out)
+    verdict = processor.prepare(source, CROPPED, out)
 
     assert isinstance(verdict, Invalid), verdict

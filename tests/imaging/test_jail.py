@@ -22,9 +22,8 @@ from printworks.imaging.processor import (
     Rejected,
 )
 from printworks.imaging.slot import Slot
-from printworks.rules.sizing import Sizing
 from tests.imaging import treacherous
-from tests.imaging.pictures import AREA, a_noisy_picture, as_jpeg, written
+from tests.imaging.pictures import CROPPED, a_noisy_picture, as_jpeg, written
 
 LIMITS = ProcessLimits(memory=1024 * MIB, cpu_seconds=1, wall_seconds=2.0, file_size=4 * MIB)
 
@@ -57,7 +56,7 @@ def attempt(treacherous_processor: ImageProcessor, tmp_path: Path, out: Path) ->
     def attempt(form_action: str) -> PreparedImage | Rejected:
         written(tmp_path, b"secret", "neighbour")
         source = written(tmp_path, form_action.encode())
-        return treacherous_processor.prepare(source, AREA, Sizing.CROP, out)
+        return treacherous_processor.prepare(source, CROPPED, out)
 
     return attempt
 
@@ -86,7 +85,7 @@ def test_a_child_that_is_busy_for_too_long_is_ended(tmp_path: Path, out: Path) -
     with ImageProcessor(
         slots=1, prepare_limits=patient, zygote=[treacherous.__file__]
     ) as processor:
-        verdict = processor.prepare(source, AREA, Sizing.CROP, out)
+        verdict = processor.prepare(source, CROPPED, out)
 
     assert verdict == CannotBeProcessed("The child exceeded its CPU time.")
 
@@ -155,10 +154,10 @@ def test_a_zygote_that_is_killed_takes_its_child_along_and_is_replaced(attempt: 
 def test_a_picture_survives_the_death_of_an_idle_zygote(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
     with ImageProcessor(slots=1) as processor:
-        before = processor.prepare(source, AREA, Sizing.CROP, out)
+        before = processor.prepare(source, CROPPED, out)
         os.kill(_wait_for_zygote("printworks.imaging.zygote"), signal.SIGKILL)
 
-        after = processor.prepare(source, AREA, Sizing.CROP, out)
+        after = processor.prepare(source, CROPPED, out)
 
     assert isinstance(before, PreparedImage), before
     assert isinstance(after, PreparedImage), after
@@ -168,10 +167,10 @@ def test_a_zygote_that_stops_answering_is_replaced(tmp_path: Path, out: Path) ->
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
     limits = ProcessLimits(memory=1024 * MIB, cpu_seconds=1, wall_seconds=0.5)
     with ImageProcessor(slots=1, prepare_limits=limits) as processor:
-        processor.prepare(source, AREA, Sizing.CROP, out)
+        processor.prepare(source, CROPPED, out)
         os.kill(_wait_for_zygote("printworks.imaging.zygote"), signal.SIGSTOP)
 
-        prepared = processor.prepare(source, AREA, Sizing.CROP, out)
+        prepared = processor.prepare(source, CROPPED, out)
 
     assert isinstance(prepared, PreparedImage), prepared
 
@@ -179,7 +178,7 @@ def test_a_zygote_that_stops_answering_is_replaced(tmp_path: Path, out: Path) ->
 def test_a_zygote_that_cannot_start_is_a_verdict_too(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
     with ImageProcessor(slots=1, zygote=["-c", "raise SystemExit(1)"]) as processor:
-        verdict = processor.prepare(source, AREA, Sizing.CROP, out)
+        verdict = processor.prepare(source, CROPPED, out)
 
     assert verdict == CannotBeProcessed(
         "The zygote did not start: EOFError.", is_infrastructure_error=True
@@ -191,7 +190,7 @@ def test_missing_walls_are_reported_once(tmp_path: Path, out: Path) -> None:
     bare = """print('{"landlock": 0, "seccomp": false}')"""
     with capture_logs() as lines, ImageProcessor(slots=1, zygote=["-c", bare]) as processor:
         for _ in range(2):
-            processor.prepare(source, AREA, Sizing.CROP, out)
+            processor.prepare(source, CROPPED, out)
 
     assert [(line["landlock"], line["seccomp"]) for line in lines] == [(0, False)]
 
@@ -202,7 +201,7 @@ def test_a_closed_processor_says_so(tmp_path: Path, out: Path) -> None:
         pass
 
     with pytest.raises(RuntimeError, match="closed"):
-        processor.prepare(source, AREA, Sizing.CROP, out)
+        processor.prepare(source, CROPPED, out)
 
 
 def test_several_threads_share_a_processor(tmp_path: Path) -> None:
@@ -211,7 +210,7 @@ def test_several_threads_share_a_processor(tmp_path: Path) -> None:
     def prepare(number: int) -> PreparedImage | Rejected:
         folder = tmp_path / str(number)
         folder.mkdir()
-        return processor.prepare(source, AREA, Sizing.CROP, folder)
+        return processor.prepare(source, CROPPED, folder)
 
     with ImageProcessor(slots=2) as processor, ThreadPoolExecutor(6) as pool:
         results = list(pool.map(prepare, range(24)))
@@ -222,7 +221,7 @@ def test_several_threads_share_a_processor(tmp_path: Path) -> None:
 def test_a_closed_processor_leaves_no_process_behind(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
     with ImageProcessor(slots=2) as processor:
-        processor.prepare(source, AREA, Sizing.CROP, out)
+        processor.prepare(source, CROPPED, out)
         zygote = _wait_for_zygote("printworks.imaging.zygote")
 
     assert not _is_alive(zygote)
@@ -250,13 +249,13 @@ def test_a_file_that_is_missing_or_empty_needs_no_child(
     if data is not None:
         written(tmp_path, data, name)
 
-    assert processor.prepare(tmp_path / name, AREA, Sizing.CROP, out) == verdict
+    assert processor.prepare(tmp_path / name, CROPPED, out) == verdict
 
 
 def test_a_folder_that_is_missing_is_a_verdict(processor: ImageProcessor, tmp_path: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
 
-    verdict = processor.prepare(source, AREA, Sizing.CROP, tmp_path / "nowhere")
+    verdict = processor.prepare(source, CROPPED, tmp_path / "nowhere")
 
     assert verdict == CannotBeProcessed(
         "There is no folder to write to.", is_infrastructure_error=True

@@ -18,7 +18,7 @@ from printworks.imaging.processor import (
     Rendered,
 )
 from printworks.rules.mockups import Mockup, MockupPlan, Sides
-from printworks.rules.sizing import Sizing
+from printworks.rules.sizing import Layout, Sizing
 from tests.imaging.pictures import (
     BLUE,
     CORNERS,
@@ -65,7 +65,7 @@ def prepare(
 ) -> tuple[PreparedImage, Any]:
     product = catalogue.find_product(sku)
     assert product is not None
-    prepared = processor.prepare(source, product.print_area, Sizing.CROP, out)
+    prepared = processor.prepare(source, Layout(product.print_area, Sizing.CROP), out)
     assert isinstance(prepared, PreparedImage), prepared
     return prepared, product
 

@@ -11,11 +11,12 @@ import pyvips
 
 from printworks.imaging.formats import Format
 from printworks.imaging.processor import ImageProcessor, Invalid, PreparedImage, Proofs
-from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units
+from printworks.rules.sizing import Layout, Pixels, PrintArea, Sizing, Units
 from tests.imaging.pictures import (
     AREA,
     BLUE,
     CORNERS,
+    CROPPED,
     RED,
     TALL_AREA,
     WHITE,
@@ -117,7 +118,7 @@ def test_a_whole_picture_is_accepted_and_its_colours_are_right(
     encode, expected, tolerance = KINDS[kind]
     source = written(tmp_path, bytes(encode(a_picture())))
 
-    prepared = processor.prepare(source, AREA, Sizing.CROP, out, with_proxy=True)
+    prepared = processor.prepare(source, CROPPED, out, with_proxy=True)
 
     assert isinstance(prepared, PreparedImage), prepared
     assert prepared.proxy is not None
@@ -135,7 +136,7 @@ def test_a_picture_is_shown_the_way_it_was_taken(
     stored = held(a_picture(), orientation)
     source = written(tmp_path, stored.write_to_buffer(suffix))
 
-    prepared = processor.prepare(source, AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, CROPPED, out)
 
     assert isinstance(prepared, PreparedImage), prepared
     assert prepared.facts.orientation == orientation
@@ -148,7 +149,7 @@ def test_a_picture_that_is_turned_on_the_paper_is_proofed_upright(
 ) -> None:
     source = written(tmp_path, as_jpeg(a_picture()))
 
-    prepared = processor.prepare(source, TALL_AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, Layout(TALL_AREA, Sizing.CROP), out)
 
     assert isinstance(prepared, PreparedImage), prepared
     assert prepared.placement.is_turned
@@ -162,7 +163,8 @@ def test_where_it_may_not_be_turned_a_picture_is_cropped_instead(
 ) -> None:
     source = written(tmp_path, as_jpeg(a_picture()))
 
-    prepared = processor.prepare(source, TALL_AREA._replace(may_turn=False), Sizing.CROP, out)
+    unturned = TALL_AREA._replace(may_turn=False)
+    prepared = processor.prepare(source, Layout(unturned, Sizing.CROP), out)
 
     assert isinstance(prepared, PreparedImage), prepared
     assert not prepared.placement.is_turned
@@ -176,7 +178,7 @@ def test_what_does_not_fit_is_framed_in_white(
 ) -> None:
     source = written(tmp_path, as_jpeg(a_picture(160, 160)))
 
-    prepared = processor.prepare(source, AREA, Sizing.SHRINK_TO_FIT, out)
+    prepared = processor.prepare(source, Layout(AREA, Sizing.SHRINK_TO_FIT), out)
 
     assert isinstance(prepared, PreparedImage), prepared
     preview = read(prepared.proofs.preview)
@@ -191,7 +193,7 @@ def test_preview_and_thumbnail_have_the_shape_of_the_product(
 ) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture(2600, 1400)))
 
-    prepared = processor.prepare(source, AREA, sizing, out)
+    prepared = processor.prepare(source, Layout(AREA, sizing), out)
 
     assert isinstance(prepared, PreparedImage), prepared
     preview, thumbnail = read(prepared.proofs.preview), read(prepared.proofs.thumbnail)
@@ -204,7 +206,7 @@ def test_a_strip_of_a_panorama_is_previewed_in_full_sharpness(
 ) -> None:
     source = written(tmp_path, as_jpeg(a_picture(6000, 1200)))
 
-    prepared = processor.prepare(source, PrintArea.of(9, 9, Units.INCHES), Sizing.CROP, out)
+    prepared = processor.prepare(source, Layout(PrintArea.of(9, 9, Units.INCHES), Sizing.CROP), out)
 
     assert isinstance(prepared, PreparedImage), prepared
     assert read(prepared.proofs.preview).width >= 1190
@@ -214,15 +216,14 @@ def test_a_proof_for_another_rule_comes_from_the_proxy_alone(
     processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture(2600, 2600)))
-    prepared = processor.prepare(source, AREA, Sizing.CROP, out, with_proxy=True)
+    prepared = processor.prepare(source, CROPPED, out, with_proxy=True)
     assert isinstance(prepared, PreparedImage), prepared
     assert prepared.proxy is not None
     again = tmp_path / "again"
     again.mkdir()
 
-    proofs = processor.proof(
-        prepared.proxy, prepared.facts.pixels, TALL_AREA, Sizing.SHRINK_TO_FIT, again
-    )
+    tall = Layout(TALL_AREA, Sizing.SHRINK_TO_FIT)
+    proofs = processor.proof(prepared.proxy, prepared.facts.pixels, tall, again)
 
     assert isinstance(proofs, Proofs), proofs
     preview = read(proofs.preview)
@@ -237,8 +238,8 @@ def test_the_proofs_are_the_same_bytes_with_and_without_a_proxy(
     beside_it = tmp_path / "beside a proxy"
     beside_it.mkdir()
 
-    alone = processor.prepare(source, AREA, Sizing.CROP, out)
-    accompanied = processor.prepare(source, AREA, Sizing.CROP, beside_it, with_proxy=True)
+    alone = processor.prepare(source, CROPPED, out)
+    accompanied = processor.prepare(source, CROPPED, beside_it, with_proxy=True)
 
     assert isinstance(alone, PreparedImage), alone
     assert isinstance(accompanied, PreparedImage), accompanied
@@ -252,13 +253,13 @@ def test_a_proof_from_the_proxy_looks_like_the_one_from_the_picture(
     processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture(4032, 3024)))
-    prepared = processor.prepare(source, AREA, Sizing.CROP, out, with_proxy=True)
+    prepared = processor.prepare(source, CROPPED, out, with_proxy=True)
     assert isinstance(prepared, PreparedImage), prepared
     assert prepared.proxy is not None
     again = tmp_path / "again"
     again.mkdir()
 
-    proofs = processor.proof(prepared.proxy, prepared.facts.pixels, AREA, Sizing.CROP, again)
+    proofs = processor.proof(prepared.proxy, prepared.facts.pixels, CROPPED, again)
 
     assert isinstance(proofs, Proofs), proofs
     for one, other in (
@@ -276,7 +277,7 @@ def test_only_the_first_of_several_pages_is_printed(
     pages.set_type(pyvips.GValue.gint_type, "page-height", 160)
     source = written(tmp_path, pages.write_to_buffer(suffix))
 
-    prepared = processor.prepare(source, AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, CROPPED, out)
 
     assert isinstance(prepared, PreparedImage), prepared
     assert prepared.facts.pixels == (240, 160)
@@ -289,7 +290,7 @@ def test_facts_tell_what_the_file_claims(
     picture = _half_transparent(a_picture()).copy(xres=150 / 25.4, yres=150 / 25.4)
     source = written(tmp_path, picture.pngsave_buffer())
 
-    prepared = processor.prepare(source, AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, CROPPED, out)
 
     assert isinstance(prepared, PreparedImage), prepared
     facts = prepared.facts
@@ -309,7 +310,7 @@ def test_nothing_that_is_drawn_tells_where_the_picture_was_taken(
     assert b"Secret Camera" in data
     assert b"xmpmeta" in data
 
-    prepared = processor.prepare(written(tmp_path, data), AREA, Sizing.CROP, out, with_proxy=True)
+    prepared = processor.prepare(written(tmp_path, data), CROPPED, out, with_proxy=True)
 
     assert isinstance(prepared, PreparedImage), prepared
     assert len(list(out.iterdir())) == 3
@@ -325,7 +326,7 @@ def test_a_proxy_of_another_format_is_refused(
 ) -> None:
     proxy = written(tmp_path, a_picture().pngsave_buffer())
 
-    verdict = processor.proof(proxy, Pixels(600, 300), AREA, Sizing.CROP, out)
+    verdict = processor.proof(proxy, Pixels(600, 300), CROPPED, out)
 
     assert verdict == Invalid("The file is not a picture of a format that is accepted: JPEG.")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from printworks.imaging.manifest import Manifest, find_sha256, plan_print
 from printworks.imaging.processor import ImageProcessor, Invalid, PreparedImage, Proofs, Rendered
-from printworks.rules.sizing import CropPosition, Pixels, PrintArea, Sizing, Units, place
+from printworks.rules.sizing import CropPosition, Layout, Pixels, PrintArea, Sizing, Units, place
 from tests.imaging.pictures import (
     AREA,
     BLUE,
@@ -44,7 +44,7 @@ def test_the_print_is_what_the_proof_showed(
     out: Path,
 ) -> None:
     source = written(tmp_path, as_jpeg(held(a_picture(600, 300), orientation)))
-    prepared = processor.prepare(source, area, sizing, out)
+    prepared = processor.prepare(source, Layout(area, sizing), out)
     assert isinstance(prepared, PreparedImage), prepared
 
     rendered = processor.render(source, plan_print(prepared.placement), out)
@@ -85,7 +85,7 @@ def test_a_position_crops_the_proof_and_the_print_alike(
     out: Path,
 ) -> None:
     source = written(tmp_path, as_jpeg(held(a_picture(600, 300), orientation)))
-    prepared = processor.prepare(source, SQUARE_AREA, Sizing.CROP, out, position=position)
+    prepared = processor.prepare(source, Layout(SQUARE_AREA, Sizing.CROP, position), out)
     assert isinstance(prepared, PreparedImage), prepared
 
     rendered = processor.render(source, plan_print(prepared.placement), out)
@@ -100,18 +100,12 @@ def test_a_proof_from_the_proxy_is_cropped_as_the_picture_is(
     processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_picture(600, 300)))
-    prepared = processor.prepare(source, SQUARE_AREA, Sizing.CROP, out, with_proxy=True)
+    prepared = processor.prepare(source, Layout(SQUARE_AREA, Sizing.CROP), out, with_proxy=True)
     assert isinstance(prepared, PreparedImage), prepared
     assert prepared.proxy is not None
 
-    proofs = processor.proof(
-        prepared.proxy,
-        Pixels(600, 300),
-        SQUARE_AREA,
-        Sizing.CROP,
-        tmp_path,
-        position=CropPosition(1, 0, 2),
-    )
+    enlarged = Layout(SQUARE_AREA, Sizing.CROP, CropPosition(1, 0, 2))
+    proofs = processor.proof(prepared.proxy, Pixels(600, 300), enlarged, tmp_path)
 
     assert isinstance(proofs, Proofs), proofs
     assert are_alike(corners(read(proofs.preview), 0.2), (GREEN,) * 4, 30)

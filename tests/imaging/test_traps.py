@@ -11,7 +11,7 @@ import pyvips
 from printworks.imaging.formats import MOST_SCANS
 from printworks.imaging.manifest import plan_print
 from printworks.imaging.processor import ImageProcessor, Invalid, PreparedImage, Rejected, Rendered
-from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
+from printworks.rules.sizing import Layout, Pixels, PrintArea, Sizing, Units, place
 from tests.imaging.pictures import (
     AREA,
     CORNERS,
@@ -41,7 +41,8 @@ class Preparer:
         self.out.mkdir()
 
     def __call__(self, data: bytes, area: PrintArea = AREA) -> PreparedImage | Rejected:
-        return self._processor.prepare(written(self._folder, data), area, Sizing.CROP, self.out)
+        source = written(self._folder, data)
+        return self._processor.prepare(source, Layout(area, Sizing.CROP), self.out)
 
 
 @pytest.fixture
@@ -163,7 +164,7 @@ def test_a_small_picture_is_not_enlarged(
 ) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture(300, 200)))
     wall = PrintArea.of(30, 20, Units.INCHES)
-    prepared = processor.prepare(source, wall, Sizing.CROP, out)
+    prepared = processor.prepare(source, Layout(wall, Sizing.CROP), out)
     assert isinstance(prepared, PreparedImage), prepared
 
     rendered = processor.render(source, plan_print(prepared.placement), out)

@@ -43,7 +43,7 @@ from printworks.imaging.messages import (
 )
 from printworks.imaging.slot import ZYGOTE, Slot, ZygoteDied, ZygoteNotStarted
 from printworks.rules.mockups import MockupPlan
-from printworks.rules.sizing import CropPosition, Pixels, Placement, PrintArea, Sizing, place
+from printworks.rules.sizing import Layout, Pixels, Placement, PrintArea, place
 
 PREPARE_LIMITS: Final = ProcessLimits(memory=1024 * MIB, cpu_seconds=8, wall_seconds=10)
 RENDER_LIMITS: Final = ProcessLimits(memory=2048 * MIB, cpu_seconds=40, wall_seconds=60)
@@ -148,14 +148,7 @@ class ImageProcessor:
             self._all.pop()
 
     def prepare(
-        self,
-        source: Path,
-        area: PrintArea,
-        sizing: Sizing,
-        out: Path,
-        *,
-        position: CropPosition | None = None,
-        with_proxy: bool = False,
+        self, source: Path, layout: Layout, out: Path, *, with_proxy: bool = False
     ) -> PreparedImage | Rejected:
         """Validate a file and render its proofs into the folder `out`, in one decode.
 
@@ -165,10 +158,10 @@ class ImageProcessor:
             source=str(source.absolute()),
             out=str(out.absolute()),
             limits=_find_limits(self._prepare_limits, source),
-            area=_format_area(area),
-            sizing=sizing,
-            position=position,
-            may_turn=area.may_turn,
+            area=_format_area(layout.area),
+            sizing=layout.sizing,
+            position=layout.position,
+            may_turn=layout.area.may_turn,
             with_proxy=with_proxy,
         )
         writes = (PREVIEW, THUMBNAIL, PROXY) if with_proxy else (PREVIEW, THUMBNAIL)
@@ -178,7 +171,7 @@ class ImageProcessor:
         facts = done.facts
         if facts is None or min(facts.pixels) < 1:
             return CannotBeProcessed(INVALID_ANSWER)
-        placement = place(facts.pixels, area, sizing, position)
+        placement = place(facts.pixels, *layout)
         proofs = Proofs(placement, out / PREVIEW, out / THUMBNAIL, cost)
         return PreparedImage(facts, proofs, out / PROXY if with_proxy else None)
 
@@ -186,11 +179,9 @@ class ImageProcessor:
         self,
         proxy: Path,
         picture: Pixels,
-        area: PrintArea,
-        sizing: Sizing,
+        layout: Layout,
         out: Path,
         *,
-        position: CropPosition | None = None,
         edge: int = PREVIEW_EDGE,
     ) -> Proofs | Rejected:
         """Render the proofs of a prepared picture for another product or sizing, from its proxy."""
@@ -199,16 +190,16 @@ class ImageProcessor:
             out=str(out.absolute()),
             limits=self._prepare_limits,
             picture=picture,
-            area=_format_area(area),
-            sizing=sizing,
-            position=position,
-            may_turn=area.may_turn,
+            area=_format_area(layout.area),
+            sizing=layout.sizing,
+            position=layout.position,
+            may_turn=layout.area.may_turn,
             edge=edge,
         )
         done, cost = self._do(task, writes=(PREVIEW, THUMBNAIL))
         if not isinstance(done, RenderingDone):
             return done
-        placement = place(picture, area, sizing, position)
+        placement = place(picture, *layout)
         return Proofs(placement, out / PREVIEW, out / THUMBNAIL, cost)
 
     def render(self, source: Path, plan: PrintPlan, out: Path) -> Rendered | Rejected:

@@ -111,6 +111,15 @@ class CropPosition(NamedTuple):
         }
 
 
+class Layout(NamedTuple):
+    """How a picture is to be laid on a print area."""
+
+    area: PrintArea
+    sizing: Sizing
+    # Only a picture that is cropped needs one.
+    position: CropPosition | None = None
+
+
 # What the members of a position may be.
 POSITION_RANGES: Final[Mapping[str, tuple[int, int]]] = {"x": (0, 1), "y": (0, 1), "zoom": (1, 4)}
 # Of a picture with 30,000 pixels, three pixels.

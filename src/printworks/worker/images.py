@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -33,6 +32,7 @@ from printworks.net.client import Fetched
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import RetryLater
 from printworks.rules.orders import OrderStatus
+from printworks.rules.sizing import Layout
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.images.images import Image, find_image
 from printworks.store.images.pictures import (
@@ -85,13 +85,15 @@ class _Rendering(NamedTuple):
         """The file that was downloaded."""
         return self.folder / "original"
 
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.product.print_area, self.image.sizing, self.image.position)
+
     def prepare(self, source: Path, *, with_proxy: bool = False) -> PreparedImage | Invalid:
         """Validate a picture and render its proofs."""
-        resources, image, product, folder = self
-        prepare = partial(resources.processor.prepare, position=image.position)
-        area, sizing = product.print_area, image.sizing
-        return resources.render(
-            lambda: prepare(source, area, sizing, folder, with_proxy=with_proxy)
+        prepare, layout = self.resources.processor.prepare, self.layout
+        return self.resources.render(
+            lambda: prepare(source, layout, self.folder, with_proxy=with_proxy)
         )
 
 
@@ -250,12 +252,11 @@ def _refuse_format(rendering: _Rendering, arrival: _Arrival) -> str | None:
 
 def _render_proofs(rendering: _Rendering, picture: Picture) -> bool:
     """Render proofs from the proxy; return False if it is lost or damaged."""
-    resources, image, product, folder = rendering
-    pixels, area = _read_facts(picture.facts).pixels, product.print_area
-    proof = partial(resources.processor.proof, position=image.position)
+    resources, image, _, folder = rendering
+    pixels, proof = _read_facts(picture.facts).pixels, resources.processor.proof
     try:
         with resources.files.local(picture.proxy or "") as proxy:
-            proofs = resources.render(lambda: proof(proxy, pixels, area, image.sizing, folder))
+            proofs = resources.render(lambda: proof(proxy, pixels, rendering.layout, folder))
     except FileMissing:
         log.error("proxy is missing", file=picture.proxy, image=image.id)
         return False

@@ -10,7 +10,7 @@ from printworks.imaging.messages import Facts
 from printworks.imaging.processor import Invalid
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus
-from printworks.rules.sizing import PrintArea, Sizing, Units
+from printworks.rules.sizing import Layout, PrintArea, Sizing, Units
 from printworks.store.images.packing_slips import PackingSlip, find_packing_slip
 from printworks.store.orders.orders import get_order
 from printworks.store.queue.jobs import Job
@@ -18,7 +18,7 @@ from printworks.worker.fetching import Failure, check_room, fetch
 from printworks.worker.loop import Context
 from printworks.worker.resources import Resources, infrastructure_errors
 
-A4: Final = PrintArea.of(21, "29.7", Units.CM)
+A4: Final = Layout(PrintArea.of(21, "29.7", Units.CM), Sizing.SHRINK_TO_FIT)
 
 
 class _Received(NamedTuple):
@@ -74,9 +74,7 @@ async def _receive(context: Context, job: Job, slip: PackingSlip, folder: Path) 
 
 
 def _check(resources: Resources, source: Path) -> Facts | Failure:
-    result = resources.render(
-        lambda: resources.processor.prepare(source, A4, Sizing.SHRINK_TO_FIT, source.parent)
-    )
+    result = resources.render(lambda: resources.processor.prepare(source, A4, source.parent))
     if isinstance(result, Invalid):
         return Failure(ImageStatus.INVALID, result.reason)
     return result.facts

@@ -9,6 +9,7 @@ from printworks.catalogue.products import Product
 from printworks.files.errors import FileMissing
 from printworks.imaging.processor import Invalid
 from printworks.rules.images import ImageStatus
+from printworks.rules.sizing import Layout
 from printworks.store.images.images import Image, find_image
 from printworks.store.images.pictures import Picture, get_picture, proof_keys
 from printworks.store.queue.jobs import Job
@@ -75,12 +76,9 @@ def _find_stale(context: Context, job: Job) -> _Order | None:
 def _render(resources: Resources, stale: _Order, folder: Path) -> str | None:
     """Render and store the proofs; return why that is impossible, though the picture was valid."""
     image, picture, product = stale
+    layout = Layout(product.print_area, image.sizing, image.position)
     with open_original(resources, picture) as source:
-        result = resources.render(
-            lambda: resources.processor.prepare(
-                source, product.print_area, image.sizing, folder, position=image.position
-            )
-        )
+        result = resources.render(lambda: resources.processor.prepare(source, layout, folder))
     if isinstance(result, Invalid):
         return result.reason
     store_proofs(resources.files, image.id, folder)

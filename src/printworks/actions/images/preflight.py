@@ -9,7 +9,7 @@ from printworks.errors import ServiceUnavailable
 from printworks.imaging.messages import Facts
 from printworks.imaging.processor import CannotBeProcessed, ImageProcessor, Invalid
 from printworks.rules.images import ImageStatus
-from printworks.rules.sizing import CropPosition, Placement, Sizing, check_position
+from printworks.rules.sizing import CropPosition, Layout, Placement, Sizing, check_position
 from printworks.rules.submission import ImageWarning, find_size_warnings
 
 
@@ -41,7 +41,7 @@ def check_picture(
     """Validate a file for a product; `folder` receives what is rendered."""
     if position is not None:
         check_position(position)
-    result = processor.prepare(file, product.print_area, sizing, folder, position=position)
+    result = processor.prepare(file, Layout(product.print_area, sizing, position), folder)
     if isinstance(result, Invalid):
         return PreflightRefused(result.reason)
     if isinstance(result, CannotBeProcessed) and result.is_infrastructure_error:

@@ -12,11 +12,11 @@ from printworks.actions.work import SystemWork
 from printworks.files.store import Files
 from printworks.imaging.processor import ImageProcessor, Invalid
 from printworks.rules.jobs import JobKind
-from printworks.rules.sizing import PrintArea, Sizing, Units
+from printworks.rules.sizing import Layout, PrintArea, Sizing, Units
 from printworks.store.images.pictures import Picture, cancel_removal, proxy_key, use_picture
 
 # Any paper will do: the proofs on it are not kept.
-_PAPER: Final = PrintArea.of(6, 4, Units.INCHES)
+_PAPER: Final = Layout(PrintArea.of(6, 4, Units.INCHES), Sizing.SHRINK_TO_FIT)
 
 
 class ProxyPlan(NamedTuple):
@@ -50,10 +50,7 @@ def render_proxy(
         return None
     with files.local(picture.original) as source:
         prepared = render_reliably(
-            lambda: processor.prepare(
-                source, _PAPER, Sizing.SHRINK_TO_FIT, folder, with_proxy=True
-            ),
-            folder,
+            lambda: processor.prepare(source, _PAPER, folder, with_proxy=True), folder
         )
     if isinstance(prepared, Invalid) or prepared.proxy is None:
         return None

@@ -27,14 +27,14 @@ from printworks.imaging.processor import (
     Rejected,
 )
 from printworks.rules.jobs import JobKind
-from printworks.rules.sizing import Pixels, PrintArea, Sizing
+from printworks.rules.sizing import Layout, Pixels, PrintArea, Sizing
 from printworks.store.images.pictures import cancel_removal
 
 # What a picture may take that was drawn anew.
 LARGEST_DRAWN: Final = 1_000_000
 _LONGEST_SIDE: Final = 30_000
 # Any paper will do for the first look at a picture.
-_PAPER: Final = PrintArea(Fraction(4), Fraction(4))
+_PAPER: Final = Layout(PrintArea(Fraction(4), Fraction(4)), Sizing.SHRINK_TO_FIT)
 _UNAVAILABLE: Final = "Pictures are temporarily unavailable; try again later."
 
 log = structlog.get_logger()
@@ -79,7 +79,7 @@ def redraw(
     Raise `BadInput` if it cannot be used as what the noun says, and `ServiceUnavailable` if nothing
     can be rendered now.
     """
-    prepared = processor.prepare(source, _PAPER, Sizing.SHRINK_TO_FIT, folder, with_proxy=True)
+    prepared = processor.prepare(source, _PAPER, folder, with_proxy=True)
     if not isinstance(prepared, PreparedImage):
         raise _refuse(prepared, noun)
     size, proxy = prepared.facts.pixels, prepared.proxy
@@ -88,7 +88,7 @@ def redraw(
         raise BadInput(_say_unusable(noun))
     # Once more, on paper of its own shape, so that nothing is around it.
     shape = PrintArea(Fraction(size.width), Fraction(size.height))
-    proofs = processor.proof(proxy, size, shape, Sizing.SHRINK_TO_FIT, folder, edge=edge)
+    proofs = processor.proof(proxy, size, _PAPER._replace(area=shape), folder, edge=edge)
     if not isinstance(proofs, Proofs):
         raise _refuse(proofs, noun)
     if proofs.preview.stat().st_size > LARGEST_DRAWN:

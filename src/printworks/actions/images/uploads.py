@@ -55,6 +55,7 @@ from printworks.rules.images import ImageStatus, check_adding, check_filling
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import check_not_being_paid
 from printworks.rules.quotas import check_files
+from printworks.rules.sizing import Layout
 from printworks.store.images.images import (
     Image,
     NewImage,
@@ -175,11 +176,9 @@ def validate_upload(
     unwanted = refuse_file(new.formats, source)
     if unwanted is not None:
         return UploadResult(ImageStatus.INVALID, received.md5, None, unwanted)
-    area, position = upload.product.print_area, new.position
+    layout = Layout(upload.product.print_area, new.sizing, new.position)
     try:
-        result = render_reliably(
-            lambda: processor.prepare(source, area, new.sizing, folder, position=position), folder
-        )
+        result = render_reliably(lambda: processor.prepare(source, layout, folder), folder)
     except RenderingUnavailable as error:
         log.error("upload cannot be validated", reason=str(error))
         raise ServiceUnavailable(_UNAVAILABLE) from error

@@ -24,7 +24,7 @@ from printworks.files.errors import FilesUnavailable
 from printworks.files.store import Files
 from printworks.imaging.processor import CannotBeProcessed, ImageProcessor, Invalid, PreparedImage
 from printworks.rules.jobs import JobKind
-from printworks.rules.sizing import PrintArea, Sizing
+from printworks.rules.sizing import Layout, PrintArea, Sizing
 from printworks.store.images.pictures import cancel_removal
 from printworks.store.issues.issues import Issue
 from printworks.store.issues.photos import NewPhoto, count_photos, insert_photos
@@ -33,7 +33,7 @@ MOST_PHOTOS: Final = 5
 
 # The proxy of a picture is all of it, upright, about 1,800 pixels long and without metadata.
 # The paper size does not matter.
-_PAPER: Final = PrintArea(Fraction(6), Fraction(4))
+_PAPER: Final = Layout(PrintArea(Fraction(6), Fraction(4)), Sizing.SHRINK_TO_FIT)
 # The image processor renders no larger proxy, and accepts no longer sides.
 _LARGEST: Final = 8_000_000
 _LONGEST_SIDE: Final = 30_000
@@ -112,7 +112,7 @@ def _render(processor: ImageProcessor, files: Files, key: str, photo: SentPhoto)
 
 
 def _prepare(processor: ImageProcessor, source: Path, folder: Path, name: str) -> PreparedImage:
-    result = processor.prepare(source, _PAPER, Sizing.SHRINK_TO_FIT, folder, with_proxy=True)
+    result = processor.prepare(source, _PAPER, folder, with_proxy=True)
     match result:
         case PreparedImage():
             return result
