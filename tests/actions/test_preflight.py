@@ -17,7 +17,7 @@ STICKER = CATALOGUE.get_product("M-STI-4X6")
 def test_a_file_that_breaks_its_decoder_is_refused_with_the_reason(tmp_path: Path) -> None:
     processor = one_that_answers(CannotBeProcessed("The child took too long."))
 
-    result = check_picture(processor, tmp_path / "a.jpg", STICKER, Sizing.CROP, tmp_path)
+    result = check_picture(processor, tmp_path / "a.jpg", STICKER, Sizing.CROP)
 
     assert result == PreflightRefused("The file cannot be processed. The child took too long.")
 
@@ -26,4 +26,4 @@ def test_no_file_is_blamed_while_nothing_can_be_checked(tmp_path: Path) -> None:
     broken = CannotBeProcessed("No zygote starts.", is_infrastructure_error=True)
 
     with pytest.raises(ServiceUnavailable, match="temporarily unavailable"):
-        check_picture(one_that_answers(broken), tmp_path / "a.jpg", STICKER, Sizing.CROP, tmp_path)
+        check_picture(one_that_answers(broken), tmp_path / "a.jpg", STICKER, Sizing.CROP)

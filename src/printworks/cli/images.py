@@ -85,14 +85,10 @@ def _validate_all(question: _Question, settings: Settings) -> Iterator[tuple[Pat
                 yield file, PreflightRefused(reason)
                 continue
             with tempfile.TemporaryDirectory(prefix="printworks-") as name:
-                folder = Path(name)
                 # By another name: a file's own may not be valid text.
-                source = folder / "picture"
+                source = Path(name) / "picture"
                 source.symlink_to(file.absolute())
-                yield (
-                    file,
-                    check_picture(processor, source, question.product, question.sizing, folder),
-                )
+                yield file, check_picture(processor, source, question.product, question.sizing)
 
 
 class _ResultReport:

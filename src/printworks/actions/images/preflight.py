@@ -34,14 +34,14 @@ def check_picture(
     file: Path,
     product: Product,
     sizing: Sizing,
-    folder: Path,
     *,
     position: CropPosition | None = None,
 ) -> Passed | PreflightRefused:
-    """Validate a file for a product; `folder` receives what is rendered."""
+    """Validate a file for a product; what is rendered is put beside it."""
     if position is not None:
         check_position(position)
-    result = processor.prepare(file, Layout(product.print_area, sizing, position), folder)
+    layout = Layout(product.print_area, sizing, position)
+    result = processor.prepare(file, layout, file.parent)
     if isinstance(result, Invalid):
         return PreflightRefused(result.reason)
     if isinstance(result, CannotBeProcessed) and result.is_infrastructure_error:

@@ -21,14 +21,13 @@ def check_image(call: Call) -> Envelope[ImageCheckOut]:
     wanted = read(CheckImage, call.body)
     product = call.work.catalogue.get_product(wanted.sku)
     with tempfile.TemporaryDirectory(prefix="printworks-") as name:
-        folder = Path(name)
-        source = folder / "picture"
+        source = Path(name) / "picture"
         with source.open("wb") as file:
             shutil.copyfileobj(upload.content, file)
         placement = wanted.placement
         position = None if placement is None else CropPosition.of(placement)
         result = check_picture(
-            call.services.processor, source, product, wanted.sizing, folder, position=position
+            call.services.processor, source, product, wanted.sizing, position=position
         )
         return Envelope(show_result(product, wanted.sizing, result))
 

@@ -100,9 +100,7 @@ def check_pictures(
     product = services.catalogue.get_product(wanted.sku)
     good, refused = [], list(received.refused)
     for picture in received.pictures:
-        verdict = check_picture(
-            services.processor, picture.path, product, wanted.sizing, picture.path.parent
-        )
+        verdict = check_picture(services.processor, picture.path, product, wanted.sizing)
         if isinstance(verdict, PreflightRefused):
             refused.append(_explain(picture, verdict.reason))
         else:
