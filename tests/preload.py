@@ -12,9 +12,9 @@ from tests import programs
 
 # The program imports these, and what they need, when somebody first asks for them.
 IMPORTED_LATER: Final = (
-    *("alembic.runtime.environment", "alembic.script", "holidays.countries"),
-    *("printworks.cli.app", "printworks.web.server", "printworks.web.site"),
-    *("printworks.invoices.files", "printworks.worker.advance"),
+    *programs.IMPORTED,
+    "printworks.invoices.files",
+    "printworks.worker.advance",
 )
 
 

@@ -30,14 +30,24 @@ IMPORTED: Final = (
     "alembic.context",
     "alembic.runtime.environment",
     "alembic.script",
+    "cryptography.hazmat.backends.openssl.backend",
+    "holidays.countries",
     "printworks.cli.app",
     "printworks.cli.demo",
+    "printworks.cli.opening",
     "printworks.cli.screen",
     "printworks.cli.supervisor",
+    "printworks.files.drafts",
+    "printworks.files.folder",
+    "printworks.labs.simulated",
     "printworks.web.app",
     "printworks.web.server",
+    "printworks.web.site",
     "printworks.web.tls",
     "printworks.worker.main",
+    "rich.console",
+    "trustme",
+    "typer._adapters",
 )
 LONGEST_MESSAGE: Final = 2**17
 
@@ -156,8 +166,8 @@ def _import_the_program() -> None:
         importlib.import_module("structlog")
     for name in IMPORTED:
         importlib.import_module(name)
-    opening = importlib.import_module("printworks.catalogue.opening")
-    opening.open_catalogue(None)
+    importlib.import_module("printworks.catalogue.opening").open_catalogue(None)
+    importlib.import_module("printworks.api.tags").hash_program()
     gc.collect()
     gc.freeze()
     assert threading.active_count() == 1, "A fork would lack the other threads."
