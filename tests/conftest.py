@@ -68,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # No chance: the same commit passes twice, and what is new is found by the full run.
     hypothesis.settings.register_profile(
         "printworks",
-        max_examples=500 if IS_FULL else 20 if IS_QUICK else 100,
+        max_examples=500 if IS_FULL else 20 if IS_QUICK else 50,
         deadline=None,
         derandomize=not IS_FULL,
     )

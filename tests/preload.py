@@ -6,6 +6,7 @@ Nothing of the program is run by it but imports and templates: what is covered i
 import importlib
 from typing import Any, Final
 
+from hypothesis.internal.conjecture import providers
 from starlette import routing
 
 from tests import programs
@@ -30,6 +31,8 @@ def preload() -> None:
     for environment in (pages._ENVIRONMENT, letters._TEXT, letters._HTML):
         for name in environment.list_templates(["html", "txt"]):
             environment.get_template(name)
+    # Hypothesis tries the constants of all modules: which there are must not depend on the tests before.
+    providers._get_local_constants()
 
 
 def share_routes() -> None:

@@ -32,7 +32,7 @@ from tests.scale import IS_FULL, scaled
 
 BACKENDS: Final = ["sqlite", "postgresql"]
 WHOLE: Final = 480
-CASES_FOR_EACH: Final = scaled(WHOLE, part=20)
+CASES_FOR_EACH: Final = scaled(WHOLE, part=40)
 CHECKS: Final = [
     not_a_server_error,
     status_code_conformance,

@@ -215,7 +215,7 @@ def find_by_trying_all(question: Question) -> tuple[Any, ...] | None:
     return None
 
 
-@settings(max_examples=scaled(2000), deadline=None)
+@settings(max_examples=scaled(2000, part=16), deadline=None)
 @given(questions())
 def test_no_plan_is_better_than_the_one_found(question: Question) -> None:
     check_exact(question)
@@ -243,7 +243,7 @@ def check_exact(question: Question) -> None:
     assert plan.is_exact
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scaled(400), deadline=None)
 @given(questions())
 def test_a_plan_keeps_its_own_promises(question: Question) -> None:
     routing = question.ask()
@@ -266,7 +266,7 @@ def test_a_plan_keeps_its_own_promises(question: Question) -> None:
         assert plan.shipping_cost == sum(shipment.shipping_cost for shipment in plan.shipments)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scaled(400), deadline=None)
 @given(questions(), st.randoms(use_true_random=False))
 def test_the_order_in_which_labs_are_listed_does_not_matter(question: Question, any_: Any) -> None:
     shuffled = [
@@ -277,7 +277,7 @@ def test_the_order_in_which_labs_are_listed_does_not_matter(question: Question, 
     assert question.ask(labs=shuffled) == question.ask()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scaled(400), deadline=None)
 @given(questions())
 def test_what_is_written_down_can_be_read_again(question: Question) -> None:
     routing = question.ask()
@@ -285,7 +285,7 @@ def test_what_is_written_down_can_be_read_again(question: Question) -> None:
     assert msgspec.json.decode(msgspec.json.encode(routing), type=Routing) == routing
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scaled(400), deadline=None)
 @given(questions())
 def test_a_search_cut_short_still_gives_a_plan_that_its_verdicts_do_not_beat(
     question: Question,

@@ -13,6 +13,7 @@ from printworks.rules.search import make_recipient_key, simplify
 from printworks.store.engine.database import Database
 from printworks.store.orders.search import OrderSearch, search_orders
 from tests.factories import NOON, a_merchant
+from tests.scale import scaled
 from tests.store.rows import add_orders
 
 pytestmark = pytest.mark.slow
@@ -59,7 +60,7 @@ def fits(row: dict[str, Any], wanted: OrderSearch) -> bool:
     )
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scaled(600), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(ROWS, max_size=12), wanted=WANTED, limit=st.integers(1, 5))
 def test_what_is_found_is_what_fits_page_by_page(
     sqlite_database: Database, rows: list[dict[str, Any]], wanted: OrderSearch, limit: int
