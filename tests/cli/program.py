@@ -4,10 +4,11 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Final
 
 from tests.commands import Ended, make_environment, run_here
-from tests.programs import PROGRAM
+from tests.programs import PROGRAM, Program, start
 from tests.running import Service, find_free_port
 from tests.worker.hosts import wait_until
 
@@ -21,12 +22,12 @@ def run(*words: str | Path, **settings: str) -> Ended:
     In the process of the tests, unless it is one of those that run until they are stopped.
     """
     if words[0] in _RUN_UNTIL_STOPPED:
-        return run_process(*words, **settings)
+        return _run_fork(*words, env=make_environment(_name(settings)))
     return run_here(*words, settings=_name(settings))
 
 
 def run_process(*words: str | Path, **settings: str) -> Ended:
-    """Run a command to its end in a process of its own."""
+    """Run a command to its end in a process that imports everything itself."""
     ended = subprocess.run(
         [PROGRAM, *words],
         capture_output=True,
@@ -37,20 +38,35 @@ def run_process(*words: str | Path, **settings: str) -> Ended:
     return Ended(ended.returncode, ended.stdout, ended.stderr)
 
 
+def _run_fork(*words: str | Path, env: Mapping[str, str]) -> Ended:
+    with TemporaryFile() as output, TemporaryFile() as errors:
+        code = start(*words, env=env, output=output, errors=errors).wait(60)
+        said, complained = (file.seek(0) or file.read().decode() for file in (output, errors))
+        return Ended(code, said, complained)
+
+
 @contextmanager
-def started(data: Path, **settings: str) -> Iterator[Service]:
-    """Run `printworks serve` until its welcome is there; end it with the block, however it is."""
+def started(data: Path, *, by_itself: bool = False, **settings: str) -> Iterator[Service]:
+    """Run `printworks serve` until its welcome is there; end it with the block, however it is.
+
+    By itself, it imports everything as it does for an operator.
+    """
     port = find_free_port()
     log = data.with_name(f"{data.name}.log")
     named = _name({"port": str(port), "web_processes": "1", **settings})
+    process: Program | subprocess.Popen[bytes]
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            [PROGRAM, "serve", "--data", data],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=make_environment(named),
-        )
+        words, env = ("serve", "--data", data), make_environment(named)
+        if by_itself:
+            process = subprocess.Popen(
+                [PROGRAM, *words],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=env,
+            )
+        else:
+            process = start(*words, env=env, output=output)
     service = Service(data, port, process, log, named)
     try:
         wait_until(lambda: process.poll() is not None or "Ctrl-C stops it." in log.read_text())

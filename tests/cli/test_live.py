@@ -174,7 +174,7 @@ def _add_operator(db: Connection, name: str, role: Role) -> Person:
 
 
 def test_without_a_database_nobody_is_counted(tmp_path: Path) -> None:
-    assert collect_facts(Settings.load(tmp_path, {})).admins is None
+    assert collect_facts(Settings.load(tmp_path / "empty", {})).admins is None
 
 
 def test_the_report_has_all_lines_and_the_exit_code_of_the_worst(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ class Start:
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service for all that leave it running."""
-    with started(tmp_path_factory.mktemp("service") / "data") as service:
+    with started(tmp_path_factory.mktemp("service") / "data", by_itself=True) as service:
         yield service
 
 
