@@ -6,6 +6,8 @@ Nothing of the program is run by it but imports and templates: what is covered i
 import importlib
 from typing import Any, Final
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
 from starlette import routing
 
@@ -20,7 +22,7 @@ IMPORTED_LATER: Final = (
 
 
 def preload() -> None:
-    """Start what starts programs, import what is imported late, and compile all templates."""
+    """Start what starts programs, import what is imported late, compile all templates, and the like."""
     # It imports the program meanwhile.
     programs.open_starter()
     for name in IMPORTED_LATER:
@@ -31,7 +33,16 @@ def preload() -> None:
     for environment in (pages._ENVIRONMENT, letters._TEXT, letters._HTML):
         for name in environment.list_templates(["html", "txt"]):
             environment.get_template(name)
-    # Hypothesis tries the constants of all modules: which there are must not depend on the tests before.
+    _prepare_hypothesis()
+
+
+@settings(max_examples=1, deadline=None, database=None)
+@given(st.text())
+def _prepare_hypothesis(_: str) -> None:
+    """Have Hypothesis list all characters, and the constants of all modules, which it tries.
+
+    The constants must not depend on which tests a process has run before.
+    """
     providers._get_local_constants()
 
 
