@@ -58,6 +58,7 @@ def test_a_package_that_is_imported_already_stays() -> None:
     assert sys.modules["gc"] is gc
 
 
+@pytest.mark.slow
 def test_a_command_that_prints_nothing_starts_without_what_prints_tables() -> None:
     program = """
 import sys
@@ -77,6 +78,7 @@ print("rich" in sys.modules)
     assert said.stdout.splitlines()[-1] == "False"
 
 
+@pytest.mark.slow
 def test_a_database_is_migrated_without_what_colours_errors(tmp_path: Path) -> None:
     program = """
 import sys

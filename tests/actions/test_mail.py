@@ -216,6 +216,7 @@ def test_a_person_is_told_of_a_new_password(database: Database) -> None:
 class TestNotices:
     """What happens is collected, and told once an hour."""
 
+    @pytest.mark.slow
     def test_a_thousand_things_make_one_mail_an_hour(self, database: Database) -> None:
         with database.writing() as db:
             person = a_person(db, "mary@shop.example")

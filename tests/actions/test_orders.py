@@ -269,6 +269,7 @@ class Life(RuleBasedStateMachine):
         check_history(self.database, self.order)
 
 
+@pytest.mark.slow
 def test_random_histories_agree_with_the_table(database: Database) -> None:
     life = type("Life", (Life,), {"database": database})
 

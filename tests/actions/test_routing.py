@@ -325,6 +325,7 @@ def count_on(first: date, days: int, closed: Sequence[int], holidays: frozenset[
         day += DAY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_plan_is_cheaper_than_the_one_that_is_found(catalogue: Catalogue, part: int) -> None:
     kept, split, asked, at_home = 0, 0, 0, 0

@@ -29,6 +29,7 @@ def test_there_are_enough_malformed_bodies() -> None:
     assert len(MALFORMED_IMAGES) >= 100
 
 
+@pytest.mark.slow
 def test_every_malformed_body_is_refused_and_changes_nothing(v3: Client) -> None:
     order = v3.post("/orders", an_order()).data
     accepted = []

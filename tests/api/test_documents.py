@@ -72,6 +72,7 @@ def test_the_served_openapi_document_is_the_committed_one(stranger: Client) -> N
     assert served.body == (DOCS / "openapi-v3.0.json").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.both_databases
 def test_every_example_in_the_guide_is_answered_as_it_says(v3: Client, host: PictureHost) -> None:
     examples = list(EXAMPLE.finditer((DOCS / "v3.0.md").read_text()))

@@ -113,6 +113,7 @@ class TestRate:
         clock.advance(seconds=1)
         assert statuses(alice, 7) == [404] * 5 + [429] * 2
 
+    @pytest.mark.slow
     def test_the_greedy_one_is_refused_and_nobody_else(
         self, start: Start, database: Database
     ) -> None:

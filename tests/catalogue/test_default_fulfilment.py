@@ -75,6 +75,7 @@ def find_late(method: ShippingMethod, countries: frozenset[str]) -> set[tuple[st
 
 
 class TestReach:
+    @pytest.mark.slow
     @pytest.mark.parametrize("method", [BUDGET, STANDARD, EXPRESS])
     def test_everything_arrives_in_time_wherever_it_is_sold(self, method: ShippingMethod) -> None:
         assert find_late(method, frozenset(COUNTRIES)) == set()

@@ -150,6 +150,7 @@ def test_no_migration_takes_away_what_the_release_before_it_uses(blank: Database
     assert list_unsafe_steps(blank, schema.MIGRATIONS) == []
 
 
+@pytest.mark.slow
 def test_a_migration_that_only_adds_is_safe(blank: Database, tmp_path: Path) -> None:
     migrations = write_next_release(tmp_path, ADDS, serves_from=schema.LATEST, step="expand")
 
@@ -192,6 +193,7 @@ def test_a_migration_that_takes_something_away_is_found(
     assert list_unsafe_steps(postgresql_database, migrations) == [f"{NEXT}: {problem}"]
 
 
+@pytest.mark.slow
 def test_it_may_be_taken_away_by_a_step_that_says_so(blank: Database, tmp_path: Path) -> None:
     migrations = write_next_release(
         tmp_path,

@@ -79,6 +79,7 @@ def test_whatever_a_child_does_becomes_a_verdict(
     assert attempt(form_action) == verdict
 
 
+@pytest.mark.slow
 def test_a_child_that_is_busy_for_too_long_is_ended(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, b"spin")
     patient = ProcessLimits(memory=1024 * MIB, cpu_seconds=1, wall_seconds=60)
@@ -163,6 +164,7 @@ def test_a_picture_survives_the_death_of_an_idle_zygote(tmp_path: Path, out: Pat
     assert isinstance(after, PreparedImage), after
 
 
+@pytest.mark.slow
 def test_a_zygote_that_stops_answering_is_replaced(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
     limits = ProcessLimits(memory=1024 * MIB, cpu_seconds=1, wall_seconds=0.5)

@@ -212,6 +212,7 @@ def test_a_strip_of_a_panorama_is_previewed_in_full_sharpness(
     assert read(prepared.proofs.preview).width >= 1190
 
 
+@pytest.mark.slow
 def test_a_proof_for_another_rule_comes_from_the_proxy_alone(
     processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
@@ -249,6 +250,7 @@ def test_the_proofs_are_the_same_bytes_with_and_without_a_proxy(
         assert path.read_bytes() == (beside_it / path.name).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_proof_from_the_proxy_looks_like_the_one_from_the_picture(
     processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:

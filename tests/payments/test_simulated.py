@@ -196,6 +196,7 @@ def test_pressing_the_other_button_afterwards_changes_nothing(simulated: Simulat
     assert simulated.simulated.authorise(charge.key) == paid
 
 
+@pytest.mark.slow
 def test_another_process_knows_what_this_one_did(tmp_path: Path, simulated: SimulatedBank) -> None:
     charge = a_charge(destination_country="FR", recipient="Ada pay-lost")
     story = f"""

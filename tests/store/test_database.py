@@ -131,6 +131,7 @@ database.close()
 """
 
 
+@pytest.mark.slow
 def test_writers_of_two_processes_wait_for_each_other(sqlite_database: Database) -> None:
     url = sqlite_database.url.render_as_string()
     with sqlite_database.writing() as db:

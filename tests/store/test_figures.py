@@ -280,6 +280,7 @@ class TestDaysThatAreOver:
 
 
 class TestHoursThatAreOver:
+    @pytest.mark.slow
     def test_sums_change_nothing_at_any_hour(self, database: Database, merchant: Merchant) -> None:
         # Some in each of the last 60 hours, in their first and last microsecond, too.
         hours = [MIDNIGHT + timedelta(hours=number) for number in range(-48, 12)]

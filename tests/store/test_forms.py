@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import func, select
 
 from printworks.rules.people import Realm, Role
@@ -59,6 +60,7 @@ def test_one_browser_keeps_a_few_and_a_person_not_many(database: Database) -> No
     assert {f"{mary} 0", f"{mary} 1", f"{mary} 2"}.isdisjoint(left)
 
 
+@pytest.mark.slow
 def test_the_newest_forms_of_a_person_are_known_as_sent(database: Database) -> None:
     mary, zoe = add_person(database, "mary@example.com"), add_person(database, "zoe@example.com")
     with database.writing() as db:

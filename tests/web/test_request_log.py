@@ -268,6 +268,7 @@ class TestService:
             client.get("/orders")
             wait_until(lambda: len(read_log(database, client)) == 2)
 
+    @pytest.mark.slow
     def test_while_the_log_cannot_be_written_reads_are_answered_as_ever(
         self, database: Database, tmp_path: Path
     ) -> None:

@@ -188,6 +188,7 @@ class TestWaits:
             assert get_merchant(db, merchant.id).advancing_until is None
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "hours", [1, pytest.param(-1, marks=pytest.mark.slow)], ids=["set back", "set forward"]
@@ -214,6 +215,7 @@ def test_processes_go_on_when_the_clock_is_set_under_load(database_url: str, hou
     database.close()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_living_process_loses_nothing_to_one_whose_clock_is_an_hour_ahead(
     database_url: str,

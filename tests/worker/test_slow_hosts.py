@@ -36,6 +36,7 @@ def is_fetched(shop: Shop, image: int) -> bool:
     return shop.image(image).status is ImageStatus.OK
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_images_and_callbacks_of_others_do_not_wait_for_them(shop: Shop) -> None:
     gate = shop.host.gate()

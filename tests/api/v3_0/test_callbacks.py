@@ -275,6 +275,7 @@ class TestReplaying:
         assert replayed == {"count": count, "after": None}
         assert states(v3) == ["delivered"] * (3 - count) + ["pending"] * count
 
+    @pytest.mark.slow
     def test_it_is_bounded_and_says_where_to_go_on(self, v3: Client, database: Database) -> None:
         for _ in range(REPLAY_PAGE + 2):
             create(v3)
