@@ -41,8 +41,9 @@ def run_process(*words: str | Path, **settings: str) -> Ended:
 def _run_fork(*words: str | Path, env: Mapping[str, str]) -> Ended:
     with TemporaryFile() as output, TemporaryFile() as errors:
         code = start(*words, env=env, output=output, errors=errors).wait(60)
-        said, complained = (file.seek(0) or file.read().decode() for file in (output, errors))
-        return Ended(code, said, complained)
+        output.seek(0)
+        errors.seek(0)
+        return Ended(code, output.read().decode(), errors.read().decode())
 
 
 @contextmanager
