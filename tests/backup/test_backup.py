@@ -294,6 +294,17 @@ def test_old_backups_go_with_what_only_they_had(
     assert [fault.key for fault in target.verify().faults] == [gone]
 
 
+def test_of_backups_within_one_second_the_last_is_the_newest(
+    shop: Shop, source: Installation, place: Path
+) -> None:
+    taken = []
+    for _ in range(5):
+        taken.append(source.back_up(place).id)
+        shop.clock.advance(milliseconds=20)
+
+    assert Repository(str(place), source.settings).list_backups() == taken
+
+
 @pytest.mark.parametrize("part", ["manifest.json", "files.jsonl.gz"])
 def test_a_damaged_backup_keeps_nobody_from_the_next(
     shop: Shop, source: Installation, target: Installation, place: Path, part: str

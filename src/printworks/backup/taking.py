@@ -74,7 +74,7 @@ class Backup:
         self._progress = progress
         self._created_at = services.clock()
         # Sorted by name, they are sorted by time.
-        self.id = f"{self._created_at:%Y%m%dt%H%M%S}z-{secrets.token_hex(3)}"
+        self.id = f"{self._created_at:%Y%m%dt%H%M%Sz-%f}-{secrets.token_hex(3)}"
         self._said_so = self._created_at
         # Where things are written before they are stored.
         self._folder: Path | None = None
