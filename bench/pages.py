@@ -61,7 +61,7 @@ SEARCHES: Final[Mapping[str, tuple[Realm, str]]] = {
     "orders to a town": (Realm.MERCHANT, "/orders?q=London&status=Complete"),
     "orders with a product": (Realm.MERCHANT, f"/orders?q={PHOTO}"),
     # One that the service itself has made: shops of any size have it.
-    "order of a parcel": (Realm.MERCHANT, "/orders?q=JD0005"),
+    "order of a shipment": (Realm.MERCHANT, "/orders?q=JD0005"),
 }
 # Files, prints and downloads, and the pages of things of which these shops have none.
 LEFT_OUT: Final = (

@@ -3,7 +3,7 @@
 from printworks.actions.orders.orders import cancel_order
 from printworks.actions.orders.tracking import find_tracked_order
 from printworks.actions.privacy.erasing import erase_order
-from printworks.rules.parcels import FOLLOW_FOR
+from printworks.rules.order_progress import FOLLOW_FOR
 from printworks.store.engine.database import Database
 from tests.actions.complaints import submitted
 from tests.factories import NOON, a_merchant, a_system_work, a_work_of, an_order

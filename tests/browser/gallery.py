@@ -21,7 +21,7 @@ from printworks.dashboard.checkout.checkout_view import (
     make_fields,
     show_checkout,
 )
-from printworks.dashboard.checkout.order_view import Item, OrderProgress, OrderStep, Parcel
+from printworks.dashboard.checkout.order_view import Item, OrderProgress, OrderStep, TrackedShipment
 from printworks.dashboard.checkout.payment_view import (
     BankView,
     PaymentView,
@@ -38,7 +38,7 @@ from printworks.dashboard.site.rendering import render
 from printworks.language.words import Words
 from printworks.payments.provider import Declined, NeedsAuthorisation, Paid
 from printworks.rules.languages import Language
-from printworks.rules.parcels import Stage
+from printworks.rules.order_progress import Stage
 from printworks.rules.payments import PaymentState
 from printworks.rules.recipients import NEEDED, OPTIONAL
 from printworks.web.pages import PageServer
@@ -97,8 +97,8 @@ CHECKOUT: Final = CheckoutView(
 )
 
 
-def _parcel(number: int, *, is_sent: bool, is_delivered: bool = False) -> Parcel:
-    return Parcel(
+def _shipment(number: int, *, is_sent: bool, is_delivered: bool = False) -> TrackedShipment:
+    return TrackedShipment(
         number=number,
         items=("1 \N{MULTIPLICATION SIGN} 12x18 inch fine art print, framed with mount",),
         is_sent=is_sent,
@@ -111,29 +111,29 @@ def _parcel(number: int, *, is_sent: bool, is_delivered: bool = False) -> Parcel
     )
 
 
-def _progress(stage: Stage, *parcels: Parcel) -> OrderProgress:
+def _progress(stage: Stage, *shipments: TrackedShipment) -> OrderProgress:
     reached = list(Stage).index(stage)
-    sent = sum(parcel.is_sent for parcel in parcels)
+    sent = sum(shipment.is_sent for shipment in shipments)
     texts = (
         ("Paid", "16 November 2026"),
         ("In production", ""),
-        ("Sent", f"{sent} of {len(parcels)} parcels sent" if sent else ""),
+        ("Sent", f"{sent} of {len(shipments)} parcels sent" if sent else ""),
         ("Delivered", "" if stage is Stage.DELIVERED else "Expected Thu 19 Nov"),
     )
     steps = tuple(
         OrderStep(text, more, place <= reached, place == reached)
         for place, (text, more) in enumerate(texts)
     )
-    return OrderProgress(stage, steps, parcels, sent)
+    return OrderProgress(stage, steps, shipments, sent)
 
 
 _IN_PRODUCTION: Final = _progress(
     Stage.IN_PRODUCTION,
-    _parcel(1, is_sent=True),
-    _parcel(2, is_sent=True),
-    _parcel(3, is_sent=False),
+    _shipment(1, is_sent=True),
+    _shipment(2, is_sent=True),
+    _shipment(3, is_sent=False),
 )
-_DELIVERED: Final = _progress(Stage.DELIVERED, _parcel(1, is_sent=True, is_delivered=True))
+_DELIVERED: Final = _progress(Stage.DELIVERED, _shipment(1, is_sent=True, is_delivered=True))
 TRACKING: Final = TrackingView(
     shop=SHOP,
     order="A-1001",
@@ -240,7 +240,7 @@ ENDLESS: Final[Mapping[str, Show]] = {
         address=(ENDLESS_WORD,),
         progress=_progress(
             Stage.SENT,
-            _parcel(1, is_sent=True)._replace(
+            _shipment(1, is_sent=True)._replace(
                 items=(ENDLESS_WORD,), tracking_number=ENDLESS_WORD, carrier=ENDLESS_WORD
             ),
         ),
@@ -266,7 +266,7 @@ STATES: Final[Mapping[str, Show]] = {
     ),
     "checkout-long": _checkout(_S.PAYABLE, lines=CHECKOUT.lines * 4),
     "checkout-paid": _checkout(
-        _S.PAID, progress=_progress(Stage.ORDERED, _parcel(1, is_sent=False))
+        _S.PAID, progress=_progress(Stage.ORDERED, _shipment(1, is_sent=False))
     ),
     "checkout-partly-sent": _checkout(_S.PAID, progress=_IN_PRODUCTION),
     "checkout-delivered": _checkout(_S.PAID, progress=_DELIVERED),

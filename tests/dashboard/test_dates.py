@@ -26,7 +26,7 @@ AT = datetime(2026, 9, 4, 15, 9, 30, tzinfo=UTC)
 def test_whoever_asks_for_an_english_gets_its_dates(wish: str, said: str) -> None:
     dates.read_for(wish)
     try:
-        assert dates.write_moment(AT) == said
+        assert dates.write_timestamp(AT) == said
     finally:
         dates.read_for("")
 

@@ -217,17 +217,17 @@ class TestThePrice:
         assert "2 \N{MULTIPLICATION SIGN} 4x6 inch print £0.56" in there
         assert "14 \N{MULTIPLICATION SIGN} 4x6 inch print £3.92" in more
 
-    def test_parcels_are_counted_and_explained(self, alice: Window) -> None:
+    def test_shipments_are_counted_and_explained(self, alice: Window) -> None:
         order_id = begin(alice)
         for sku in (PHOTO, "EU-CAN-8X8", "MUG-10OZ-WHITE"):
             add(alice, order_id, sku=sku)
 
         words = alice.words(f"{NEW}?order={order_id}&country=GB")
 
-        parcels = words.partition("Price")[2]
-        assert "3 parcels" in parcels
-        assert "Print: 1 copy From" in parcels
-        assert "different packaging" in parcels or "each send a parcel" in parcels
+        shipments = words.partition("Price")[2]
+        assert "3 shipments" in shipments
+        assert "Print: 1 copy From" in shipments
+        assert "different packaging" in shipments or "each send a shipment" in shipments
 
     def test_strange_numbers_are_no_failure(self, alice: Window) -> None:
         for copies in ("0", "-1", "²", "9" * 40, "x"):

@@ -326,13 +326,13 @@ class TestNews:
         # Noon in London is two in the morning of the next day there.
         assert "/orders?status=Complete&amp;to=2026-11-16" in page
 
-    def test_parcels_of_a_day_are_one_line(self, alice: Window, database: Database) -> None:
+    def test_shipments_of_a_day_are_one_line(self, alice: Window, database: Database) -> None:
         for _ in range(2):
             _, job = hand_in(database, alice)
             hear(database, job, LabState.DISPATCHED)
 
         said = alice.words("/news")
-        assert "2 parcels were sent, 2 orders complete." in said
+        assert "2 shipments were sent, 2 orders complete." in said
         assert self.ring(alice) == "News, 1 unread"
         page = alice.open("/news").body.decode()
         alice.do("/news", "see-news", **dict(re.findall(r'name="(last_\w+)" value="(\d+)"', page)))

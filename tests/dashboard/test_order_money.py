@@ -108,7 +108,7 @@ def test_an_order_says_what_it_will_charge_before_it_is_submitted(alice: Window)
 
     assert "£2.27 will be charged to the test card of the sandbox. No money is taken." in said
     assert "£1.99 of it is shipping." in said
-    assert "One parcel from" in said
+    assert "One shipment from" in said
     assert "It costs you £2.27" in said
 
 
@@ -139,14 +139,14 @@ def test_an_order_says_what_the_balance_will_pay_and_it_does(
         assert read_books(db, merchant_of(db, alice).id).balance == 0
 
 
-def test_several_parcels_are_explained(alice: Window) -> None:
+def test_several_shipments_are_explained(alice: Window) -> None:
     order = create(alice.api)
     add(alice.api, order)
     add(alice.api, order, sku="FRA-CLA-8X10", attributes={"frameColour": "black"})
 
     said = alice.words(f"/orders/{order}")
 
-    assert "It travels in 2 parcels." in said
+    assert "It travels in 2 shipments." in said
     assert "are packed differently and cannot share one." in said
 
 

@@ -159,9 +159,9 @@ def test_money_and_dates_are_those_of_the_reader() -> None:
     assert german.money(123456, "EUR") == "1.234,56\xa0€"
     assert Words(Language.FR).money(5, "GBP") == "0,05\xa0£GB"
     assert english.money(500, "JPY") == "JP¥500"
-    assert english.moment(NOW) == "15 Nov 2026, 12:00 UTC"
-    assert german.moment(NOW) == "15.11.2026, 12:00 UTC"
-    assert Words(Language.EN, "US").moment(NOW).startswith("Nov 15, 2026")
+    assert english.timestamp(NOW) == "15 Nov 2026, 12:00 UTC"
+    assert german.timestamp(NOW) == "15.11.2026, 12:00 UTC"
+    assert Words(Language.EN, "US").timestamp(NOW).startswith("Nov 15, 2026")
     assert Words(Language.DE, "CH").number(12345) == "12\N{RIGHT SINGLE QUOTATION MARK}345"
     assert Words(Language.EN, "ZZ").number(12345) == "12,345"
 

@@ -45,7 +45,7 @@ class TestMerchants:
             again = get_merchant_line(db, merchant.id)
 
         assert (line.id, line.code, line.name) == (merchant.id, merchant.code, "Alice")
-        assert (line.order_count, line.balance, line.given_up) == (1, 1250, 1)
+        assert (line.order_count, line.balance, line.failed_callbacks) == (1, 1250, 1)
         assert (line.billing, line.currency) == (merchant.billing, merchant.currency)
         assert (line.clock_offset, line.created_at) == (timedelta(0), NOON)
         assert again == line

@@ -224,7 +224,7 @@ READS: dict[str, Callable[[Connection, int], object]] = {
 # What was found, of which there is little, is counted, grouped and sorted afterwards.
 AFTERWARDS = (
     "newest",
-    "given_up",
+    "failed",
     "CO-ROUTINE",
     "USE TEMP B-TREE",
     "SCALAR SUBQUERY",

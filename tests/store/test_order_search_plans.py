@@ -141,9 +141,9 @@ class TestIndexes:
             assert "Index" in plan, plan
 
 
-# What was found is listed or counted afterwards; parcels and lists of numbers are read first.
+# What was found is listed or counted afterwards; shipments and lists of numbers are read first.
 BESIDE = re.compile(
-    r"(CO-ROUTINE|SCAN) (found|counted|parcels)|(LIST|SCALAR|CORRELATED SCALAR) SUBQUERY \d+|SCAN CONSTANT ROW"
+    r"(CO-ROUTINE|SCAN) (found|counted|sent)|(LIST|SCALAR|CORRELATED SCALAR) SUBQUERY \d+|SCAN CONSTANT ROW"
     r"|SCAN json_each VIRTUAL TABLE INDEX 1:|USE TEMP B-TREE FOR DISTINCT"
 )
 SQLITE_INDEXES = {

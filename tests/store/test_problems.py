@@ -177,14 +177,14 @@ def test_merchants_that_were_not_told_are_found_with_how_often(
                 rows.add_callback(db, whose, CallbackState.FAILED)
         rows.add_callback(db, quiet, CallbackState.PENDING)
 
-    given_up = find(database).given_up
+    unnotified = find(database).unnotified
 
-    assert [(one.id, one.code, one.name, one.count) for one in given_up.rows] == [
+    assert [(one.id, one.code, one.name, one.count) for one in unnotified.rows] == [
         (merchant.id, merchant.code, "Alice", 2),
         (bob.id, bob.code, "Bob", 3),
     ]
-    assert given_up.count == 2
-    assert len(find(database, limit=1).given_up.rows) == 1
+    assert unnotified.count == 2
+    assert len(find(database, limit=1).unnotified.rows) == 1
 
 
 def test_payments_without_an_end_are_found_after_an_hour(

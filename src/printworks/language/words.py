@@ -72,7 +72,7 @@ class Words:
         """Return the name of a country; of one that nobody knows, its code."""
         return str(self._locale.territories.get(code or "", code or ""))
 
-    def moment(self, at: datetime) -> str:
+    def timestamp(self, at: datetime) -> str:
         """Write a date and a time in UTC, and say that it is."""
         date = format_date(at, "medium", locale=self._locale)
         time = format_time(at, "short", locale=self._locale)

@@ -1,6 +1,6 @@
 """Letters about people's accounts: invitations, passwords and sign-ins."""
 
-from printworks.mail.letter import Letter, LetterLink, Writing, write_moment, write_name
+from printworks.mail.letter import Letter, LetterLink, Writing, write_name, write_timestamp
 from printworks.rules.mail import LONGEST_NAME, name_browser, tidy_line
 
 
@@ -48,7 +48,7 @@ def write_operator_invitation(w: Writing) -> Letter:
 def _hint_at_link(w: Writing) -> tuple[str, ...]:
     say = w.words.say
     return (
-        say("The link works once, until {moment}.", moment=write_moment(w, w.facts.until)),
+        say("The link works once, until {time}.", time=write_timestamp(w, w.facts.until)),
         say("If you did not expect this invitation, ignore this email."),
     )
 
@@ -66,7 +66,7 @@ def write_password_reset(w: Writing) -> Letter:
         ),
         button=LetterLink(say("Choose a password"), w.terms.link),
         hints=(
-            say("The link works once, until {moment}.", moment=write_moment(w, w.facts.until)),
+            say("The link works once, until {time}.", time=write_timestamp(w, w.facts.until)),
             say("It signs you out everywhere else."),
             say("If that was not you, ignore this email: your password stays as it is."),
         ),
@@ -113,7 +113,7 @@ def write_new_device(w: Writing) -> Letter:
 def _where(w: Writing) -> tuple[tuple[str, str], ...]:
     say = w.words.say
     known = (
-        (say("When"), write_moment(w, w.facts.at)),
+        (say("When"), write_timestamp(w, w.facts.at)),
         (say("Browser"), name_browser(w.facts.browser)),
         (say("Network address"), tidy_line(w.facts.address, LONGEST_NAME)),
     )

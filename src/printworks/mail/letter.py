@@ -116,5 +116,5 @@ def write_name(text: str) -> str:
     return tidy_line(text, LONGEST_NAME)
 
 
-def write_moment(w: Writing, at: datetime | None) -> str:
-    return "" if at is None else w.words.moment(at)
+def write_timestamp(w: Writing, at: datetime | None) -> str:
+    return "" if at is None else w.words.timestamp(at)

@@ -27,7 +27,7 @@ def may_hear(kind: MailKind, role: Role) -> bool:
 
 
 def count_sent(event: CallbackEvent) -> int:
-    """Return how many parcels an event says were sent."""
+    """Return how many shipments an event says were sent."""
     if not isinstance(event, ShipmentsChanged):
         return 0
     return sum(one.is_shipped for one in event.shipments if one.id in event.changed)

@@ -4,7 +4,7 @@ import msgspec
 
 from printworks.actions.work import SystemWork
 from printworks.errors import NotFound
-from printworks.rules.parcels import may_follow
+from printworks.rules.order_progress import may_follow
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.accounts.shops import Shop, get_shop
 from printworks.store.images.images import Image, list_images_to_show

@@ -11,8 +11,14 @@ from printworks.dashboard.checkout.readers import ShopView
 from printworks.dashboard.shared.labels import name_attribute
 from printworks.dashboard.shared.logos import address_of_logo
 from printworks.language.words import Words, mark
+from printworks.rules.order_progress import (
+    Stage,
+    count_sent_shipments,
+    find_stage,
+    is_delivered,
+    is_sent,
+)
 from printworks.rules.orders import ShippingMethod
-from printworks.rules.parcels import Stage, count_parcels, find_stage, is_delivered, is_sent
 from printworks.store.accounts.shops import Shop
 from printworks.store.images.images import Image
 from printworks.store.orders.orders import Order
@@ -51,8 +57,8 @@ class OrderStep(NamedTuple):
     is_now: bool
 
 
-class Parcel(NamedTuple):
-    """A parcel of an order."""
+class TrackedShipment(NamedTuple):
+    """A shipment of an order, which recipients know as a parcel."""
 
     number: int
     items: tuple[str, ...]
@@ -71,7 +77,7 @@ class OrderProgress(NamedTuple):
 
     stage: Stage
     steps: tuple[OrderStep, ...]
-    parcels: tuple[Parcel, ...]
+    shipments: tuple[TrackedShipment, ...]
     sent: int
 
 
@@ -131,10 +137,10 @@ def describe_progress(
     """Return how far an order is; `begun_as` is what its first step is called."""
     states = [shipment.state for shipment in making.shipments]
     stage = find_stage(making.order.status, states)
-    sent, everything = count_parcels(states)
+    sent, everything = count_sent_shipments(states)
     say = words.say
-    parcels = tuple(
-        _describe_parcel(making, shipment, words, number)
+    tracked = tuple(
+        _describe_shipment(making, shipment, words, number)
         for number, shipment in enumerate(making.shipments, 1)
     )
     partly = (
@@ -158,7 +164,7 @@ def describe_progress(
         OrderStep(text, more, is_done=place <= reached, is_now=place == reached)
         for place, (text, more) in enumerate(texts)
     )
-    return OrderProgress(stage, steps, parcels, sent)
+    return OrderProgress(stage, steps, tracked, sent)
 
 
 def _local(at: datetime, making: OrderMaking) -> date:
@@ -180,11 +186,13 @@ def _write_span(first: str, last: str, words: Words) -> str:
     return " \N{EN DASH} ".join(days)
 
 
-def _describe_parcel(making: OrderMaking, shipment: Shipment, words: Words, number: int) -> Parcel:
+def _describe_shipment(
+    making: OrderMaking, shipment: Shipment, words: Words, number: int
+) -> TrackedShipment:
     theirs = [image for image in making.images if image.id in shipment.image_ids]
     url = shipment.tracking_url or ""
     sent, say = is_sent(shipment.state), words.say
-    return Parcel(
+    return TrackedShipment(
         number=number,
         items=tuple(
             f"{image.copies} \N{MULTIPLICATION SIGN} {_name_product(image, making.catalogue)}"

@@ -66,7 +66,7 @@ def write_time(at: datetime) -> str:
     return format_time(at, "short", locale=_locale.get())
 
 
-def write_moment(at: datetime) -> str:
+def write_timestamp(at: datetime) -> str:
     """Return `4 Nov 2026, 15:09`."""
     return _join(write_date(at), write_time(at))
 

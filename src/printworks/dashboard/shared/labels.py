@@ -42,7 +42,7 @@ _ORDERS: Final[Mapping[OrderStatus, Label]] = {
     OrderStatus.CANCELLED: Label("Cancelled"),
 }
 
-# Of an order all of whose parcels have arrived, if their carriers say so.
+# Of an order all of whose shipments have arrived, if their carriers say so.
 DELIVERED: Final = Label("Delivered", "ok")
 
 _IMAGES: Final[Mapping[ImageStatus, Label]] = {
@@ -224,7 +224,7 @@ def name_device(agent: str) -> str:
 
 
 def name_carrier(carrier: Carrier) -> str:
-    """Return who carries a parcel, as people know them."""
+    """Return who carries a shipment, as people know them."""
     return CARRIER_NAMES.get(carrier, "") or _OTHER_CARRIERS[carrier]
 
 

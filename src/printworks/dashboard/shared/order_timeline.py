@@ -130,13 +130,13 @@ def describe_timeline(happenings: Sequence[DatedEvent]) -> list[TimelineEntry]:
     What happens to many images in a row becomes a line of each kind, and equal lines in a row
     become one; what they stand for is in their details.
     """
-    has_parcels = any(_count_shipments(one.event) > 1 for one in happenings)
+    has_several = any(_count_shipments(one.event) > 1 for one in happenings)
     told: list[TimelineEntry] = []
     for is_of_images, group in groupby(happenings, key=lambda one: _is_groupable(one.event)):
         if is_of_images:
             told += _describe_many(list(group))
         else:
-            told += [_describe_one(one, has_parcels=has_parcels) for one in group]
+            told += [_describe_one(one, has_several=has_several) for one in group]
     return _join_equal(told)
 
 
@@ -153,7 +153,7 @@ def _describe_many(happenings: Sequence[DatedEvent]) -> list[TimelineEntry]:
         by_kind.setdefault(type(one.event), []).append(one)
     told = []
     for kind, events in by_kind.items():
-        details = [_describe_one(one, has_parcels=False) for one in events]
+        details = [_describe_one(one, has_several=False) for one in events]
         if len(details) == 1:
             told += details
         else:
@@ -179,8 +179,8 @@ def _stand_for(what: str, details: Sequence[TimelineEntry]) -> TimelineEntry:
     return newest._replace(what=what, details=shown, more=len(details) - len(shown))
 
 
-def _describe_one(happening: DatedEvent, *, has_parcels: bool) -> TimelineEntry:
-    said = _describe(happening.event, has_parcels=has_parcels)
+def _describe_one(happening: DatedEvent, *, has_several: bool) -> TimelineEntry:
+    said = _describe(happening.event, has_several=has_several)
     return TimelineEntry(said.what, happening.at, said.tone, said.order)
 
 
@@ -192,7 +192,7 @@ def _count_shipments(event: OrderEvent) -> int:
     return len(event.shipments) if isinstance(event, OrderMoved | ShipmentsChanged) else 0
 
 
-def _describe(event: OrderEvent, *, has_parcels: bool) -> _TimelineText:
+def _describe(event: OrderEvent, *, has_several: bool) -> _TimelineText:
     match event:
         case ImagesAdded() | ImageRemoved() | ImageChanged() | ImageJudged() | ImageRendered():
             return _describe_images(event)
@@ -204,7 +204,7 @@ def _describe(event: OrderEvent, *, has_parcels: bool) -> _TimelineText:
             judged = _JUDGED[event.status]
             return _TimelineText(f"The packing slip {judged.what}", judged.tone)
         case ShipmentsChanged() | ShipmentsDelivered() | PrintedElsewhere():
-            return _describe_shipments(event, has_parcels=has_parcels)
+            return _describe_shipments(event, has_several=has_several)
         case OrderCreated() | OrderMoved() | OrderChanged() | RecipientErased():
             return _describe_order(event)
 
@@ -275,13 +275,13 @@ def _describe_money(
 
 
 def _describe_shipments(
-    event: ShipmentsChanged | ShipmentsDelivered | PrintedElsewhere, *, has_parcels: bool
+    event: ShipmentsChanged | ShipmentsDelivered | PrintedElsewhere, *, has_several: bool
 ) -> _TimelineText:
     match event:
         case ShipmentsChanged():
-            return _describe_at_labs(_find_state(event), event.changed, has_parcels=has_parcels)
+            return _describe_at_labs(_find_state(event), event.changed, has_several=has_several)
         case ShipmentsDelivered():
-            return _describe_at_labs(LabState.DELIVERED, event.shipments, has_parcels=has_parcels)
+            return _describe_at_labs(LabState.DELIVERED, event.shipments, has_several=has_several)
         case PrintedElsewhere():
             printed = f"{count(len(event.images), 'image')} printed in"
             countries = join([name_country(code) for code in event.countries])
@@ -299,11 +299,11 @@ def _find_state(event: ShipmentsChanged) -> LabState:
 
 
 def _describe_at_labs(
-    state: LabState, shipments: Sequence[int], *, has_parcels: bool
+    state: LabState, shipments: Sequence[int], *, has_several: bool
 ) -> _TimelineText:
     """Say what became of shipments; which they are only where there are others."""
     said = _AT_LABS[state]
-    if not has_parcels:
+    if not has_several:
         return said
     what = f"{_name(shipments)}: {said.what[:1].lower()}{said.what[1:]}"
     return said._replace(what=what)

@@ -9,7 +9,7 @@ from printworks.rules.news import count_sent, is_completed, may_hear
 from printworks.store.accounts.people import Person
 from printworks.store.views.home.news import MOST_COUNTED, FeedItem, list_feed, list_unseen
 
-# Of the events since somebody looked, the newest that are searched for parcels.
+# Of the events since somebody looked, the newest that are searched for shipments.
 _LOOKED_AT: Final = 50
 
 
@@ -30,7 +30,7 @@ class Bell(msgspec.Struct, frozen=True):
 
 
 def read_bell(db: Connection, person: Person, merchant_id: int) -> Bell:
-    """Count what a person has not seen: each thing by itself, and all parcels as one."""
+    """Count what a person has not seen: each thing by itself, and all shipments as one."""
     unseen = list_unseen(db, merchant_id, after=person.news_seen)
     heard = sum(may_hear(kind, person.role) for _, kind in unseen)
     feed = list_feed(db, merchant_id, after=person.events_seen, limit=_LOOKED_AT)
@@ -38,5 +38,5 @@ def read_bell(db: Connection, person: Person, merchant_id: int) -> Bell:
 
 
 def is_progress(item: FeedItem) -> bool:
-    """Return whether an event of the feed is worth telling: parcels, and orders that are complete."""
+    """Return whether an event of the feed is worth telling: shipments, and orders that are complete."""
     return bool(count_sent(item.event)) or is_completed(item.event)

@@ -19,10 +19,10 @@ from printworks.dashboard.shared.dates import (
     write_day,
     write_day_of_year,
     write_instant,
-    write_moment,
     write_soon,
     write_stored_day,
     write_time,
+    write_timestamp,
 )
 from printworks.dashboard.shared.labels import (
     Tone,
@@ -141,7 +141,7 @@ def _open_environment() -> Environment:
         "instant": _of_reader(write_instant),
         "label": label,
         "order_label": label_order,
-        "moment": _of_reader(write_moment),
+        "timestamp": _of_reader(write_timestamp),
         "money": format_money,
         "operator_label": operator_label,
         "provider": name_provider,

@@ -1,4 +1,4 @@
-"""Single lookups of a merchant's orders: by number, by parcel and by product."""
+"""Single lookups of a merchant's orders: by number, by shipment and by product."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
@@ -28,8 +28,8 @@ _DIGITS_OF_AN_ID: Final = 19
 LONGEST: Final = 500
 SURROGATES: Final = range(0xD800, 0xE000)
 _LAST_LETTER: Final = 0x10FFFF
-# One number rarely belongs to more parcels than these.
-_MOST_PARCELS: Final = 1000
+# One number rarely belongs to more shipments than these.
+_MOST_SHIPMENTS: Final = 1000
 
 IS_MERCHANTS: Final = orders.c.merchant_id == bindparam("merchant_id")
 IS_IN_SPAN: Final = and_(
@@ -87,7 +87,7 @@ def _join(
 
 # What is not sought is NULL, which no row has.
 BY_ID: Final = select(orders.c.ordinal).where(IS_MERCHANTS, orders.c.id == bindparam("id"))
-_parcels = (
+_shipments = (
     select(shipments.c.order_id)
     .where(
         shipments.c.tracking_number.is_not(None),
@@ -95,17 +95,17 @@ _parcels = (
             [bindparam("typed"), bindparam("capitals"), bindparam("unspaced")]
         ),
     )
-    .limit(bindparam("most_parcels"))
-    .subquery("parcels")
+    .limit(bindparam("most_shipments"))
+    .subquery("sent")
 )
-# By the parcel alone: a merchant has many orders, and a number few parcels. One by one, or PostgreSQL
-# may read all orders at once: it does not know how few parcels are found.
+# By the shipment alone: a merchant has many orders, and a number few shipments. One by one, or PostgreSQL
+# may read all orders at once: it does not know how few shipments are found.
 BY_TRACKING: Final = select(
     select(orders.c.ordinal)
-    .where(orders.c.id == _parcels.c.order_id, is_true(IS_MERCHANTS))
+    .where(orders.c.id == _shipments.c.order_id, is_true(IS_MERCHANTS))
     .scalar_subquery()
     .label("ordinal")
-).select_from(_parcels)
+).select_from(_shipments)
 _SIZED: Final = PreparedStatement(
     select(orders.c.id, orders.c.ordinal, orders.c.image_count)
     .where(IS_MERCHANTS, IS_IN_SPAN)
@@ -119,7 +119,7 @@ _WITH_PRODUCT: Final = PreparedStatement(
 
 
 def name_numbers(text: str) -> dict[str, Any]:
-    """Return the values for orders with this number, and for a parcel of this tracking number."""
+    """Return the values for orders with this number, and for a shipment of this tracking number."""
     is_id = text.isascii() and text.isdigit() and len(text) <= _DIGITS_OF_AN_ID
     has_number = any(letter.isdigit() for letter in text)
     capitals = text.upper()
@@ -127,7 +127,7 @@ def name_numbers(text: str) -> dict[str, Any]:
     return {
         "id": min(int(text), LARGEST_ID) if is_id else None,
         **(forms if has_number else dict.fromkeys(forms)),
-        "most_parcels": _MOST_PARCELS,
+        "most_shipments": _MOST_SHIPMENTS,
     }
 
 

@@ -95,7 +95,7 @@ class Order(msgspec.Struct, frozen=True):
     version: int
     # The order that it prints again, free of charge.
     reprint_of: int | None
-    # When the last of its parcels was delivered, if carriers say so.
+    # When the last of its shipments was delivered, if carriers say so.
     delivered_at: datetime | None
     created_at: datetime
     updated_at: datetime

@@ -67,7 +67,7 @@ class OrderSearch(msgspec.Struct, frozen=True, kw_only=True):
     """What to search for; an order must match all that is given."""
 
     # An order's id, the beginning of its reference or of its town, its recipient, or the tracking
-    # number of a parcel.
+    # number of a shipment.
     text: str = ""
     # The product that the text names, if it does.
     sku: str | None = None

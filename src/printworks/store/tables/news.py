@@ -6,7 +6,7 @@ from printworks.rules.mail import MailKind
 from printworks.store.engine.columns import EnumText, RowId, Timestamp
 from printworks.store.tables.base import metadata
 
-# What goes wrong or is answered, which is rare; parcels and orders that are complete are read from
+# What goes wrong or is answered, which is rare; shipments and orders that are complete are read from
 # the merchant's feed. Nothing that leads to a person: a page reads the order itself.
 news = Table(
     "news",

@@ -98,7 +98,7 @@ orders = Table(
     Column("version", BigInteger, nullable=False, server_default=text("1")),
     # The order that it prints again, free of charge; null for all others.
     Column("reprint_of", BigInteger),
-    # When the last of its parcels was delivered, if carriers say so.
+    # When the last of its shipments was delivered, if carriers say so.
     Column("delivered_at", Timestamp),
     Column("created_at", Timestamp, nullable=False),
     Column("updated_at", Timestamp, nullable=False),

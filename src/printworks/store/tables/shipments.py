@@ -55,7 +55,7 @@ partial_index(
     where="state IN ('offered', 'accepted', 'in-production', 'failed')",
 )
 
-# A parcel that somebody asks about, by what its carrier calls it.
+# A shipment that somebody asks about, by what its carrier calls it.
 partial_index(
     "ix_shipments_tracking", shipments.c.tracking_number, where="tracking_number IS NOT NULL"
 )

@@ -133,7 +133,7 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         shop=(shop := get_shop(visit.db, merchant.id)),
         logo=address_of_logo(shop.logo) if shop.logo else "",
         callbacks=read_callback_settings(visit.db, merchant.id),
-        given_up=list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW),
+        failed_callbacks=list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW),
         card=get_card(visit.db, merchant.id),
         company=find_business(visit.db, merchant.id),
         on_account=is_on_account(merchant.billing, visit.services.gateway.cards),

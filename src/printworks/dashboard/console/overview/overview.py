@@ -153,7 +153,7 @@ def list_problems(
         _problem(_HELD, problems.held, _name_order),
         _problem(_ISSUES, problems.issues, name_issue),
         _list_payments(_PAYMENTS, problems.payments, name_payment, payments),
-        _problem(_CALLBACKS, problems.given_up, _name_merchant),
+        _problem(_CALLBACKS, problems.unnotified, _name_merchant),
         _problem(_JOBS, problems.jobs, _name_background_job),
     ]
     return [problem for problem in found if problem.items]

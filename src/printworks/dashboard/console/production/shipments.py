@@ -291,7 +291,7 @@ def dispatch(visit: ConsoleVisit) -> None:
 
 @show_shipment.action("lab-deliver", "The job was delivered.", duty=Duty.PRODUCE)
 def deliver(visit: ConsoleVisit) -> None:
-    """Report for the carrier that the parcel has arrived."""
+    """Report for the carrier that the shipment has arrived."""
     _report(visit, LabState.DELIVERED)
 
 

@@ -160,12 +160,12 @@ def _lower(name: str) -> str:
 
 def _write_progress(day: date, group: Sequence[FeedItem], seen: int) -> NewsLine:
     """Tell in one line what was sent on a day."""
-    parcels = sum(count_sent(item.event) for item in group)
+    shipments = sum(count_sent(item.event) for item in group)
     completed = {item.order_id for item in group if not count_sent(item.event)}
     said = [
         *(
-            [f"{count(parcels, 'parcel')} {'was' if parcels == 1 else 'were'} sent"]
-            if parcels
+            [f"{count(shipments, 'shipment')} {'was' if shipments == 1 else 'were'} sent"]
+            if shipments
             else []
         ),
         *([f"{count(len(completed), 'order')} complete"] if completed else []),

@@ -33,10 +33,9 @@ from printworks.dashboard.shared.order_page import (
     describe_history,
     describe_images,
 )
-from printworks.dashboard.shared.order_parcels import explain_parcels
 from printworks.dashboard.shared.order_problems import count_doubtful, count_unseen, list_missing
 from printworks.dashboard.shared.order_routing import RoutingChoice, describe_choices
-from printworks.dashboard.shared.order_shipments import describe_shipment
+from printworks.dashboard.shared.order_shipments import describe_shipment, explain_shipments
 from printworks.dashboard.site.branding import find_brand
 from printworks.dashboard.site.forms import read_number
 from printworks.dashboard.site.rendering import Link, Message, Onwards, render_message
@@ -45,8 +44,8 @@ from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.errors import BadInput
 from printworks.rules.events import CallbackState
 from printworks.rules.ledger import LedgerEntry
+from printworks.rules.order_progress import may_follow
 from printworks.rules.orders import OrderStatus, Payment
-from printworks.rules.parcels import may_follow
 from printworks.rules.payments import PaymentState
 from printworks.store.callbacks.callbacks import get_callback
 from printworks.store.callbacks.settings import read_callback_settings
@@ -210,7 +209,7 @@ def _describe_shipments(visit: MerchantVisit, whole: WholeOrder) -> dict[str, An
         "shipments": [describe_shipment(shipment, catalogue) for shipment in shipments],
         "more_shipments": max(0, len(whole.shipments) - MOST_SHIPMENTS),
         "choices": _list_choices(visit, whole),
-        "parcels": explain_parcels(whole.shipments, whole.images, catalogue),
+        "explanation": explain_shipments(whole.shipments, whole.images, catalogue),
     }
 
 

@@ -1,4 +1,4 @@
-"""What an order costs while it is being put together, and in how many parcels it travels, and why."""
+"""What an order costs while it is being put together, and in how many shipments it travels, and why."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -46,8 +46,8 @@ class RunningPriceLine(msgspec.Struct, frozen=True):
     total: int
 
 
-class ParcelLine(msgspec.Struct, frozen=True):
-    """A parcel: what is in it, from where, and when it arrives."""
+class PricedShipment(msgspec.Struct, frozen=True):
+    """A shipment: what is in it, from where, and when it arrives."""
 
     what: str
     lab: str
@@ -63,8 +63,8 @@ class RunningPrice(msgspec.Struct, frozen=True, kw_only=True):
     tax: int | None = None
     tax_included: bool = False
     total: int = 0
-    parcels: Sequence[ParcelLine] = ()
-    # Why there are several parcels.
+    shipments: Sequence[PricedShipment] = ()
+    # Why there are several shipments.
     why: str = ""
     # Why something is missing in the price.
     problems: Sequence[str] = ()
@@ -118,7 +118,7 @@ def find_running_price(
         for product, number in sold
     ]
     shipping = price_shipping(wanted, catalogue, delivery, currency) if wanted else 0
-    parcels = _plan(visit, wanted, delivery)
+    shipments = _plan(visit, wanted, delivery)
     each = [
         (product.sku, number, line.total // number)
         for (product, number), line in zip(sold, lines, strict=True)
@@ -131,8 +131,8 @@ def find_running_price(
         tax=None if terms is None else terms.tax,
         tax_included=terms is not None and terms.is_gross,
         total=total if terms is None else terms.gross,
-        parcels=[_describe_parcel(parcel, wanted, catalogue) for parcel in parcels],
-        why=_explain(parcels, wanted, catalogue),
+        shipments=[_describe_shipment(shipment, wanted, catalogue) for shipment in shipments],
+        why=_explain(shipments, wanted, catalogue),
         problems=[
             *([] if gone is None else [gone]),
             *(
@@ -156,23 +156,23 @@ def _plan(
     return routing.plan.shipments if isinstance(routing, Routed) else ()
 
 
-def _describe_parcel(
-    parcel: PlannedShipment, wanted: Sequence[RoutedProduct], catalogue: Catalogue
-) -> ParcelLine:
-    contents = join(_name_contents(parcel, wanted, catalogue))
-    first, last = parcel.arrival.earliest, parcel.arrival.latest
+def _describe_shipment(
+    shipment: PlannedShipment, wanted: Sequence[RoutedProduct], catalogue: Catalogue
+) -> PricedShipment:
+    contents = join(_name_contents(shipment, wanted, catalogue))
+    first, last = shipment.arrival.earliest, shipment.arrival.latest
     arrives = write_day(last) if first == last else f"{write_day(first)} to {write_day(last)}"
-    return ParcelLine(
-        f"{contents[:1].upper()}{contents[1:]}: {count(parcel.copies, 'copy', 'copies')}",
-        show_lab(parcel.lab, catalogue),
+    return PricedShipment(
+        f"{contents[:1].upper()}{contents[1:]}: {count(shipment.copies, 'copy', 'copies')}",
+        show_lab(shipment.lab, catalogue),
         arrives,
     )
 
 
 def _name_contents(
-    parcel: PlannedShipment, wanted: Sequence[RoutedProduct], catalogue: Catalogue
+    shipment: PlannedShipment, wanted: Sequence[RoutedProduct], catalogue: Catalogue
 ) -> list[str]:
-    products = [wanted[item].product for item in parcel.items]
+    products = [wanted[item].product for item in shipment.items]
     return list(dict.fromkeys(_name(product, catalogue) for product in products))
 
 
@@ -182,20 +182,22 @@ def _name(product: Product, catalogue: Catalogue) -> str:
 
 
 def _explain(
-    parcels: Sequence[PlannedShipment], wanted: Sequence[RoutedProduct], catalogue: Catalogue
+    shipments: Sequence[PlannedShipment], wanted: Sequence[RoutedProduct], catalogue: Catalogue
 ) -> str:
-    """Say why the order does not travel in one parcel: other labs, or things packed differently."""
-    labs = list(dict.fromkeys(parcel.lab for parcel in parcels))
-    if len(parcels) <= 1:
+    """Say why the order does not travel in one shipment: other labs, or things packed differently."""
+    labs = list(dict.fromkeys(shipment.lab for shipment in shipments))
+    if len(shipments) <= 1:
         return ""
     reasons = []
     if len(labs) > 1:
         names = [show_lab(lab, catalogue) for lab in labs]
-        reasons.append(f"No single lab makes all of it best, so {join(names)} each send a parcel.")
+        reasons.append(
+            f"No single lab makes all of it best, so {join(names)} each send a shipment."
+        )
     for lab in labs:
-        here = [parcel for parcel in parcels if parcel.lab == lab]
+        here = [shipment for shipment in shipments if shipment.lab == lab]
         if len(here) > 1:
-            contents = [join(_name_contents(parcel, wanted, catalogue)) for parcel in here]
+            contents = [join(_name_contents(shipment, wanted, catalogue)) for shipment in here]
             reasons.append(
                 f"{begin_sentence(show_lab(lab, catalogue))} packs {join(contents)} apart, because they need "
                 "different packaging."

@@ -81,7 +81,7 @@ def is_being_paid(db: Connection, order_id: int) -> bool:
 
 
 def erase_shipments(db: Connection, order_id: int) -> int:
-    """Remove what leads to a parcel, and what people wrote about it."""
+    """Remove what leads to a shipment, and what people wrote about it."""
     told = ("tracking_number", "tracking_url", "reason", "held_because")
     changed = db.execute(
         update(shipments)
@@ -213,8 +213,8 @@ def erase_answers(db: Connection, merchant_id: int, order_id: int, blank: BlankA
 
 def erase_jobs(db: Connection, order_id: int) -> int:
     """Delete finished jobs whose arguments have addresses of files or tracking numbers."""
-    parcels = db.execute(select(shipments.c.id).where(shipments.c.order_id == order_id)).scalars()
-    keys = [f"report:{parcel}:{number}" for parcel in parcels for number in range(_REPORTS)]
+    ids = db.execute(select(shipments.c.id).where(shipments.c.order_id == order_id)).scalars()
+    keys = [f"report:{shipment}:{number}" for shipment in ids for number in range(_REPORTS)]
     is_finished = jobs.c.state.in_(_FINISHED)
     downloaded = db.execute(delete(jobs).where(jobs.c.order_id == order_id, is_finished))
     count = downloaded.rowcount

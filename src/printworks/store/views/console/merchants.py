@@ -39,7 +39,7 @@ class MerchantLine(msgspec.Struct, frozen=True):
     clock_offset: timedelta
     created_at: datetime
     # Callbacks that failed for good, counted up to a thousand.
-    given_up: int
+    failed_callbacks: int
 
 
 class MerchantPage(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ class MerchantPage(msgspec.Struct, frozen=True):
     next: int | None
 
 
-_SHOWN: Final = columns_of(merchants, MerchantLine, given_up=literal_column("0"))
+_SHOWN: Final = columns_of(merchants, MerchantLine, failed_callbacks=literal_column("0"))
 
 
 def search_merchants(
@@ -94,11 +94,14 @@ def _walk_merchants(db: Connection, before: int | None) -> Iterator[tuple[int, s
 
 
 def _read_merchants(db: Connection, ids: list[int]) -> list[MerchantLine]:
-    given_up = count_failed(db, ids)
+    failed_callbacks = count_failed(db, ids)
     rows = db.execute(
         select(*_SHOWN).where(merchants.c.id.in_(ids)).order_by(merchants.c.id.desc())
     )
-    return [MerchantLine(**{**row._mapping, "given_up": given_up[row.id]}) for row in rows]
+    return [
+        MerchantLine(**{**row._mapping, "failed_callbacks": failed_callbacks[row.id]})
+        for row in rows
+    ]
 
 
 class MerchantName(msgspec.Struct, frozen=True):

@@ -103,7 +103,7 @@ class OpenProblems(msgspec.Struct, frozen=True, kw_only=True):
     late: Finds[QueuedShipment]
     # Shipments that a lab could not make or made wrongly, oldest first.
     failed: Finds[QueuedShipment]
-    given_up: Finds[UnnotifiedMerchant]
+    unnotified: Finds[UnnotifiedMerchant]
     # Payments and refunds pending for more than an hour, oldest first.
     payments: Finds[StuckPayment]
     # Payments whose refund a bank has rejected, oldest first.
@@ -132,7 +132,7 @@ def find_problems(
         stuck=Finds(len(stuck), is_more, stuck[:limit]),
         late=find_late(db, transit_days=transit_days, now=now, limit=limit),
         failed=find_failed(db, limit=limit),
-        given_up=_find_unnotified(db, limit=limit),
+        unnotified=_find_unnotified(db, limit=limit),
         payments=find_pending(db, now=now, limit=limit),
         refunds=find_rejected(db, limit=limit),
         jobs=_cut(list_jobs(db, JobFilter(state=JobState.FAILED), limit=MOST + 1), limit),
@@ -258,7 +258,7 @@ def count_failed(db: Connection, merchant_ids: Iterable[int]) -> dict[int, int]:
     """Return how many callbacks of each merchant failed for good, counted up to `MOST`."""
     counts = {}
     for merchant_id in merchant_ids:
-        given_up = (
+        failed = (
             select(callbacks.c.number)
             .where(
                 callbacks.c.merchant_id == merchant_id,
@@ -268,7 +268,7 @@ def count_failed(db: Connection, merchant_ids: Iterable[int]) -> dict[int, int]:
             .limit(MOST)
             .subquery()
         )
-        counts[merchant_id] = db.execute(select(func.count()).select_from(given_up)).scalar_one()
+        counts[merchant_id] = db.execute(select(func.count()).select_from(failed)).scalar_one()
     return counts
 
 

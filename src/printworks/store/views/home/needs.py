@@ -129,7 +129,7 @@ _ANSWERED: Final = PreparedStatement(
     .limit(bindparam("limit"))
 )
 
-_given_up = (
+_failed_callbacks = (
     select(callbacks.c.number)
     .where(
         callbacks.c.merchant_id == bindparam("merchant_id"),
@@ -137,9 +137,9 @@ _given_up = (
         callbacks.c.number.is_not(None),
     )
     .limit(literal_column(str(MOST_CALLBACKS)))
-    .subquery("given_up")
+    .subquery("failed")
 )
-_COUNT_CALLBACKS: Final = PreparedStatement(select(func.count()).select_from(_given_up))
+_COUNT_CALLBACKS: Final = PreparedStatement(select(func.count()).select_from(_failed_callbacks))
 
 
 def list_troubled(db: Connection, merchant_id: int, *, limit: int) -> list[OrderInTrouble]:

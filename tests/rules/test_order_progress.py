@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from printworks.rules.orders import OrderStatus
-from printworks.rules.parcels import (
+from printworks.rules.order_progress import (
     FOLLOW_FOR,
-    ParcelCount,
+    SentCount,
     Stage,
-    count_parcels,
+    count_sent_shipments,
     find_stage,
     is_delivered,
     may_follow,
 )
+from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -38,16 +38,16 @@ THERE = LabState.DELIVERED
         ([THERE, THERE], Stage.DELIVERED),
     ],
 )
-def test_an_order_is_as_far_as_its_last_parcel(states: list[Any], stage: Stage) -> None:
+def test_an_order_is_as_far_as_its_last_shipment(states: list[Any], stage: Stage) -> None:
     assert find_stage(OrderStatus.SUBMITTED, states) is stage
 
 
-def test_a_complete_order_was_sent_whatever_is_known_of_its_parcels() -> None:
+def test_a_complete_order_was_sent_whatever_is_known_of_its_shipments() -> None:
     assert find_stage(OrderStatus.COMPLETE, []) is Stage.SENT
 
 
-def test_parcels_are_counted() -> None:
-    assert count_parcels([_L.DISPATCHED, THERE, _L.ACCEPTED]) == ParcelCount(2, 3)
+def test_shipments_are_counted() -> None:
+    assert count_sent_shipments([_L.DISPATCHED, THERE, _L.ACCEPTED]) == SentCount(2, 3)
     assert is_delivered(THERE)
     assert not is_delivered(_L.DISPATCHED)
 

@@ -21,8 +21,8 @@ class Stage(StrEnum):
     DELIVERED = "delivered"
 
 
-class ParcelCount(NamedTuple):
-    """How many parcels an order has, and how many of them are on their way or there."""
+class SentCount(NamedTuple):
+    """How many shipments an order has, and how many of them are on their way or there."""
 
     sent: int
     all: int
@@ -32,12 +32,12 @@ _NOT_BEGUN: Final = frozenset({None, LabState.OFFERED})
 
 
 def is_sent(state: LabState | None) -> bool:
-    """Whether a parcel has left its lab."""
+    """Whether a shipment has left its lab."""
     return state in SENT
 
 
 def is_delivered(state: LabState | None) -> bool:
-    """Whether the carrier says that a parcel has arrived."""
+    """Whether the carrier says that a shipment has arrived."""
     return state is LabState.DELIVERED
 
 
@@ -52,10 +52,10 @@ def find_stage(status: OrderStatus, states: Iterable[LabState | None]) -> Stage:
     return Stage.IN_PRODUCTION if has_begun else Stage.ORDERED
 
 
-def count_parcels(states: Iterable[LabState | None]) -> ParcelCount:
-    """Count the parcels of an order."""
+def count_sent_shipments(states: Iterable[LabState | None]) -> SentCount:
+    """Count the shipments of an order."""
     sent = [is_sent(state) for state in states]
-    return ParcelCount(sum(sent), len(sent))
+    return SentCount(sum(sent), len(sent))
 
 
 def may_follow(status: OrderStatus, changed_at: datetime, *, now: datetime) -> bool:
