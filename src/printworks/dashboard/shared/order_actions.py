@@ -11,7 +11,7 @@ from printworks.actions.production.routing import lab_rules_of
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.labels import begin_sentence
 from printworks.dashboard.shared.order_routing import LabNaming, show_lab
-from printworks.rules.orders import ENDED, OrderStatus, Payment
+from printworks.rules.orders import ENDED, OrderStatus, Payment, Permissions
 from printworks.rules.production import DROPPED, SENT, LabState
 from printworks.store.orders.orders import Order
 from printworks.store.orders.shipments import Shipments
@@ -66,13 +66,14 @@ def list_actions(
     """Return the actions of an order, allowed or not; none once it has ended."""
     if is_ended(order):
         return []
+    permissions = permissions_of(order, shipments, catalogue)
     actions = [_find_submission(order, is_valid=is_valid)]
     if order.held_at is not None:
         actions.append(Action(OrderAction.RELEASE, _TEXTS[OrderAction.RELEASE]))
     for doing in (OrderAction.CHANGE_SHIPPING, OrderAction.HOLD, OrderAction.CANCEL):
         if doing is OrderAction.HOLD and order.held_at is not None:
             continue
-        why_not = explain_refusal(doing, order, shipments, catalogue)
+        why_not = explain_refusal(doing, permissions, order, shipments, catalogue)
         actions.append(Action(doing, _TEXTS[doing], why_not))
     return [action for action in actions if action is not None]
 
@@ -97,13 +98,14 @@ def _find_submission(order: Order, *, is_valid: bool) -> Action | None:
 
 def explain_refusal(
     doing: OrderAction,
+    permissions: Permissions,
     order: Order,
     shipments: Shipments,
     catalogue: Catalogue,
     naming: LabNaming = show_lab,
 ) -> str:
     """Say why an order does not allow an action; empty if it does."""
-    if getattr(permissions_of(order, shipments, catalogue), _NEEDS[doing]):
+    if getattr(permissions, _NEEDS[doing]):
         return ""
     if order.status is OrderStatus.AWAITING_PAYMENT:
         return _WAITS

@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from printworks.actions.orders.orders import change_order
 from printworks.actions.orders.shipping import change_shipping
+from printworks.actions.production.release import permissions_of
 from printworks.actions.work import Work
 from printworks.catalogue.country_names import name_country
 from printworks.dashboard.shared.labels import COUNTRY_CHOICES
@@ -44,6 +45,7 @@ def describe_address(visit: Visit, whole: WholeOrder) -> dict[str, Any]:
     """Return what the form shows, and why it cannot be used, if it cannot."""
     order, _, shipments = whole
     catalogue = visit.services.catalogue
+    permissions = permissions_of(order, shipments, catalogue)
     return {
         "fields": FIELDS,
         "longest": {**NEEDED, **OPTIONAL},
@@ -53,6 +55,7 @@ def describe_address(visit: Visit, whole: WholeOrder) -> dict[str, Any]:
         "methods": list_methods(catalogue, order.destination_country or ""),
         "why_not": explain_refusal(
             OrderAction.CHANGE_SHIPPING,
+            permissions,
             order,
             shipments,
             catalogue,

@@ -9,6 +9,7 @@ from printworks.actions.orders.orders import cancel_order
 from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.payments.refunds import note_repaid, refund_again
 from printworks.actions.production.holds import hold_order, release_order
+from printworks.actions.production.release import permissions_of
 from printworks.dashboard.console.production.shipments import name_service, read_reason
 from printworks.dashboard.shared.labels import join
 from printworks.dashboard.shared.order_actions import OrderAction, explain_refusal, is_ended
@@ -71,8 +72,9 @@ def _describe_production(visit: ConsoleVisit, order: Order, merchant: Merchant) 
     catalogue = visit.services.catalogue
     every = list_every_shipment(visit.db, order.id)
     shipments = [one for one in every if one.state not in DROPPED]
+    permissions = permissions_of(order, shipments, catalogue)
     cannot = {
-        doing: explain_refusal(doing, order, shipments, catalogue, name_lab)
+        doing: explain_refusal(doing, permissions, order, shipments, catalogue, name_lab)
         for doing in (OrderAction.HOLD, OrderAction.CANCEL)
     }
     return {
