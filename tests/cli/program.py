@@ -40,7 +40,12 @@ def run_process(*words: str | Path, **settings: str) -> Ended:
 
 def _run_fork(*words: str | Path, env: Mapping[str, str]) -> Ended:
     with TemporaryFile() as output, TemporaryFile() as errors:
-        code = start(*words, env=env, output=output, errors=errors).wait(60)
+        process = start(*words, env=env, output=output, errors=errors)
+        try:
+            code = process.wait(60)
+        finally:
+            # One that should have ended must not outlive the test.
+            process.kill()
         output.seek(0)
         errors.seek(0)
         return Ended(code, output.read().decode(), errors.read().decode())
